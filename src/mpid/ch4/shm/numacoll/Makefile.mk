@@ -1,0 +1,31 @@
+# Read by src/mpi/coll/src/Makefile.mk, whatever the device: without the posix shared-memory module only the entry
+# points are built, and they fall back.
+
+AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll
+
+noinst_HEADERS += \
+    src/mpid/ch4/shm/numacoll/numacoll_hooks.h
+
+mpi_core_sources += \
+    src/mpid/ch4/shm/numacoll/glue/entry.c
+
+if BUILD_SHM_POSIX
+AM_CPPFLAGS += -DNUMACOLL_BUILD_SHM
+
+mpi_core_sources += \
+    src/mpid/ch4/shm/numacoll/core/nc_tree.c \
+    src/mpid/ch4/shm/numacoll/core/nc_layout.c \
+    src/mpid/ch4/shm/numacoll/core/nc_frag.c \
+    src/mpid/ch4/shm/numacoll/core/nc_cpus.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
+    src/mpid/ch4/shm/numacoll/glue/vars.c \
+    src/mpid/ch4/shm/numacoll/glue/world.c \
+    src/mpid/ch4/shm/numacoll/glue/comm.c \
+    src/mpid/ch4/shm/numacoll/glue/segment.c \
+    src/mpid/ch4/shm/numacoll/glue/report.c \
+    src/mpid/ch4/shm/numacoll/glue/stream.c \
+    src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
+    src/mpid/ch4/shm/numacoll/coll/bcast.c
+endif

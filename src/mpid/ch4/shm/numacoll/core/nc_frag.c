@@ -1,0 +1,38 @@
+#include "nc_frag.h"
+
+static uint64_t square_root(uint64_t n)
+{
+    uint64_t low = 0, high = UINT32_MAX;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (middle * middle <= n)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+uint64_t nc_frag_sqrt_rule(uint64_t m)
+{
+    uint64_t root = square_root(m);
+
+    if (root * root < m)
+        root++;
+    return root ? round_up(root, NC_PAGE) : NC_PAGE;
+}
+
+uint64_t nc_frag_choose(uint64_t m, uint64_t slot, bool sqrt_rule)
+{
+    uint64_t f = sqrt_rule ? nc_frag_sqrt_rule(m) : round_up(m / 4, 64);
+
+    if (!sqrt_rule && f < 2048)
+        f = 2048;
+    return f < slot ? f : slot;
+}

@@ -1,0 +1,30 @@
+#include "nc_layout.h"
+
+static size_t up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q)
+{
+    struct nc_geometry g = {.ranks = p,.slots = s,.slot_bytes = f };
+
+    if (q > s)
+        q = s;
+    g.set_slots = s / q;
+    return g;
+}
+
+struct nc_layout nc_layout_make(const struct nc_geometry *g)
+{
+    struct nc_layout l;
+
+    l.done = 0;
+    l.posts = NC_LINE;
+    l.out = up(l.posts + (size_t) NC_POSTS * NC_POST_BYTES, NC_PAGE);
+    /* a slot starts at a line of its own: its neighbour may be read while it is written */
+    l.slot_stride = up(g->slot_bytes, NC_LINE);
+    l.region = up(l.out + g->slots * l.slot_stride, NC_PAGE);
+    l.total = NC_PAGE + g->ranks * l.region;
+    return l;
+}

@@ -1,0 +1,53 @@
+/* Where things are in a segment: one header page, then one region per process.
+ *
+ *   header page    struct nc_header, written by the maker before anybody else attaches, then read only
+ *   region i       `done` line of process i              128 bytes   written by i, read by all
+ *                  post ring of i, NC_POSTS posts                    written by i's parent of the operation, read by i
+ *                  (up to a page)
+ *                  OUT ring of i, `slots` slots                      written by i, read by all
+ *                  (up to a page)
+ *
+ * Regions and rings start at pages, because placement is per page; lines that have different writers are 128 bytes
+ * apart, because processors fetch pairs of 64-byte lines. */
+
+#ifndef NC_LAYOUT_H_INCLUDED
+#define NC_LAYOUT_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nc_frag.h"
+
+#define NC_LINE 128             /* bytes between lines of different writers */
+#define NC_POSTS 32             /* posts of a ring: operations a writer may be ahead of a reader */
+#define NC_POST_BYTES 384       /* a post: header and payload */
+
+/* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
+struct nc_geometry {
+    uint32_t ranks;
+    uint32_t slots;             /* s, slots of an OUT ring */
+    uint32_t slot_bytes;        /* f, bytes of a slot: the largest fragment */
+    uint32_t set_slots;         /* slots a reader gives back at a time, slots / sets */
+};
+
+/* Offsets and sizes, bytes. */
+struct nc_layout {
+    size_t done;                /* in a region */
+    size_t posts;
+    size_t out;
+    size_t slot_stride;
+    size_t region;              /* of one process */
+    size_t total;               /* of the segment */
+};
+
+/* The geometry of s slots of f bytes in q sets for p ranks; q above s counts as s. */
+struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q);
+
+struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
+
+static inline size_t nc_layout_region(const struct nc_layout *layout, int rank)
+{
+    return NC_PAGE + (size_t) rank * layout->region;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* Notification trees: who tells whom that data is there.
+ *
+ * A tree is kept in relative ranks, relative = (rank - root) mod p, so one table of O(p) serves every root and the
+ * parent and the children of a rank are found in O(1). Source: Kurnosov, Tokmasheva 2020 (flat, k-ary, k-nomial,
+ * chain), section on the notification tree. */
+
+#ifndef NC_TREE_H_INCLUDED
+#define NC_TREE_H_INCLUDED
+
+#include <stddef.h>
+
+enum nc_tree_kind { NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN };
+
+struct nc_tree {
+    int size;                   /* ranks */
+    int *parent;                /* [size] relative rank of the parent; -1 for the root */
+    int *first;                 /* [size + 1] children of i are child[first[i]] .. child[first[i + 1] - 1] */
+    int *child;                 /* [size - 1] relative ranks; those with the larger subtrees first */
+};
+
+/* Bytes nc_tree_make needs for p ranks. */
+size_t nc_tree_bytes(int p);
+
+/* Fills *tree for p >= 1 ranks in memory of nc_tree_bytes(p) bytes, aligned for int; k >= 2 is the degree of kary and
+ * knomial. */
+void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, int k, int p);
+
+static inline int nc_tree_relative(const struct nc_tree *tree, int rank, int root)
+{
+    return rank >= root ? rank - root : rank - root + tree->size;
+}
+
+static inline int nc_tree_absolute(const struct nc_tree *tree, int relative, int root)
+{
+    return relative + root < tree->size ? relative + root : relative + root - tree->size;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* The only file that names an MPICH version: what differs between 4.0 and 4.3 (mpi.h's MPICH_NUMVERSION). */
+
+#ifndef NUMACOLL_COMPAT_H_INCLUDED
+#define NUMACOLL_COMPAT_H_INCLUDED
+
+#if MPICH_NUMVERSION < 40100000
+
+/* 4.0.x: the error flag of a collective travels by address */
+#define NC_ERRFLAG_T MPIR_Errflag_t *
+#define NC_ERRFLAG_LOCAL(name) MPIR_Errflag_t name##_value = MPIR_ERR_NONE, *name = &name##_value
+#define NC_TYPEREP_PACK(in, count, type, offset, out, max, actual) \
+    MPIR_Typerep_pack(in, count, type, offset, out, max, actual)
+#define NC_TYPEREP_UNPACK(in, size, out, count, type, offset, actual) \
+    MPIR_Typerep_unpack(in, size, out, count, type, offset, actual)
+
+#else
+
+#define NC_ERRFLAG_T MPIR_Errflag_t
+#define NC_ERRFLAG_LOCAL(name) MPIR_Errflag_t name = MPIR_ERR_NONE
+#define NC_TYPEREP_PACK(in, count, type, offset, out, max, actual) \
+    MPIR_Typerep_pack(in, count, type, offset, out, max, actual, MPIR_TYPEREP_FLAG_NONE)
+#define NC_TYPEREP_UNPACK(in, size, out, count, type, offset, actual) \
+    MPIR_Typerep_unpack(in, size, out, count, type, offset, actual, MPIR_TYPEREP_FLAG_NONE)
+
+#endif
+
+#if MPICH_NUMVERSION < 40300000
+#define NC_PROGRESS_HOOK_PARAMS int *made_progress
+#define NC_PROGRESS_HOOK_REGISTER(function, id) MPIR_Progress_hook_register(function, id)
+#else
+#define NC_PROGRESS_HOOK_PARAMS int vci, int *made_progress
+#define NC_PROGRESS_HOOK_REGISTER(function, id) MPIR_Progress_hook_register(-1, function, id)
+#endif
+
+#endif

@@ -1,0 +1,328 @@
+/* Shared memory for one set of node-local ranks: made once, placed by its owners, accounted exactly.
+ *
+ *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it, writes the header
+ *   2  it tells the others where the backing is; each maps it and checks the header
+ *   3  all agree that everybody has it; if not, the same with the second choice of backing
+ *   4  each allocates and touches its own region, and asks the kernel where the pages are
+ *   5  all agree that everybody could
+ *
+ * The exchange uses fixed MPIR algorithms on node_comm, which never select anything. */
+
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "numacoll.h"
+
+#define MAGIC 0x6c6c6f6361006d75ull
+#define LAYOUT_VERSION 1
+
+/* First page of a segment. Written by local rank 0 in step 1, read by the others in step 2, partner of both: the
+ * message of step 2. */
+struct nc_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t uid;
+    uint64_t nonce;             /* of this segment: a process number may mean another process elsewhere */
+    uint64_t bytes;
+    struct nc_geometry geometry;
+};
+
+/* What local rank 0 tells. */
+struct invitation {
+    int reason;                 /* NC_REASON_NONE, or why there is no segment */
+    int backing;
+    int pid, fd;
+    uint64_t nonce;
+    uint64_t bytes;
+    struct nc_geometry geometry;
+    char path[64];
+};
+
+/* ---- budget ---- */
+
+static bool charge(size_t bytes)
+{
+    uint64_t limit = (uint64_t) MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE * 1024;
+    uint64_t before = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, bytes);
+
+    if (before + bytes <= limit)
+        return true;
+    MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, bytes);
+    return false;
+}
+
+/* The segment that fits the budget: half as many slots, until one is left. 0 if none does. */
+static size_t charge_what_fits(struct nc_geometry *g)
+{
+    for (;;) {
+        size_t bytes = nc_layout_make(g).total;
+        if (charge(bytes))
+            return bytes;
+        if (g->slots == 1)
+            return 0;
+        g->slots /= 2;
+        if (g->set_slots > g->slots)
+            g->set_slots = g->slots;
+    }
+}
+
+/* ---- backings ---- */
+
+static int open_memfd(void)
+{
+    return (int) syscall(SYS_memfd_create, "numacoll", 1u /* close on exec */);
+}
+
+/* A file must leave MPICH's own message cells what they may still need: their pages come when they are touched. */
+static int open_file(char *path, size_t size, size_t bytes)
+{
+    struct statvfs fs;
+    uint64_t cells = (uint64_t) MPIR_Process.local_size * MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS *
+        MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+
+    MPL_strncpy(path, "/dev/shm/numacoll.XXXXXX", size);
+    if (statvfs("/dev/shm", &fs) || (uint64_t) fs.f_bavail * fs.f_frsize < cells + bytes)
+        return -1;
+    return mkstemp(path);
+}
+
+static void *map(int fd, size_t bytes, enum nc_backing backing)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (base == MAP_FAILED)
+        return NULL;
+    /* read-ahead would place neighbours' pages on this process's node */
+    if (backing == NC_BACKING_FILE)
+        madvise(base, bytes, MADV_RANDOM);
+    return base;
+}
+
+/* ---- making and attaching ---- */
+
+static uint64_t fresh_nonce(void)
+{
+    static MPL_atomic_uint64_t count;
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^ (uint64_t) getpid() << 20 ^
+        MPL_atomic_fetch_add_uint64(&count, 1);
+}
+
+static void *write_header(int fd, const struct invitation *in)
+{
+    void *base = NULL;
+    struct nc_header h = {
+        .magic = MAGIC,.version = LAYOUT_VERSION,.uid = (uint32_t) getuid(),.nonce = in->nonce,
+        .bytes = in->bytes,.geometry = in->geometry
+    };
+
+    /* fallocate first: a page that cannot be had must not turn up as SIGBUS */
+    if (ftruncate(fd, (off_t) in->bytes) == 0 && fallocate(fd, 0, 0, NC_PAGE) == 0)
+        base = map(fd, in->bytes, in->backing);
+    if (base)
+        memcpy(base, &h, sizeof h);
+    return base;
+}
+
+static void make(enum nc_backing backing, struct invitation *in, struct nc_segment *segment, int *fd)
+{
+    in->backing = backing;
+    in->nonce = fresh_nonce();
+    in->pid = getpid();
+    *fd = backing == NC_BACKING_MEMFD ? open_memfd() : open_file(in->path, sizeof in->path, in->bytes);
+    in->fd = *fd;
+    segment->backing = backing;
+    segment->base = *fd >= 0 ? write_header(*fd, in) : NULL;
+    in->reason = segment->base ? NC_REASON_NONE : NC_REASON_BACKING;
+}
+
+static void attach(const struct invitation *in, struct nc_segment *segment, int *fd)
+{
+    char path[64];
+    struct stat st;
+
+    if (in->backing == NC_BACKING_MEMFD)
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", in->pid, in->fd);
+    else
+        MPL_strncpy(path, in->path, sizeof path);
+    *fd = open(path, O_RDWR | O_CLOEXEC);
+    segment->backing = in->backing;
+    segment->base = NULL;
+    if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t) st.st_size == in->bytes)
+        segment->base = map(*fd, in->bytes, in->backing);
+    if (segment->base) {
+        const struct nc_header *h = segment->base;
+        if (h->magic != MAGIC || h->version != LAYOUT_VERSION || h->uid != getuid() || h->nonce != in->nonce ||
+            memcmp(&h->geometry, &in->geometry, sizeof h->geometry)) {
+            munmap(segment->base, in->bytes);
+            segment->base = NULL;
+        }
+    }
+}
+
+/* ---- placement ---- */
+
+static bool allocate(int fd, char *base, size_t start, size_t bytes)
+{
+    if (fallocate(fd, 0, (off_t) start, (off_t) bytes))
+        return false;
+    for (size_t at = 0; at < bytes; at += NC_PAGE)
+        __atomic_store_n(base + start + at, 0, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Where the pages of a touched region are, against the node this process runs on. move_pages may be refused. */
+static struct nc_placement look_up(char *region, size_t bytes)
+{
+    enum { BATCH = 256 };
+    struct nc_placement found = { 0, 0, 0 };
+    unsigned cpu, node;
+    void *pages[BATCH];
+    int status[BATCH], n;
+
+    if (syscall(SYS_getcpu, &cpu, &node, NULL))
+        node = (unsigned) -1;
+    for (size_t at = 0; at < bytes; at += (size_t) n * NC_PAGE) {
+        for (n = 0; n < BATCH && at + (size_t) n * NC_PAGE < bytes; n++)
+            pages[n] = region + at + (size_t) n * NC_PAGE;
+        long refused = syscall(SYS_move_pages, 0, (unsigned long) n, pages, NULL, status, 0);
+        for (int i = 0; i < n; i++) {
+            if (refused || status[i] < 0)
+                found.unverified++;
+            else if ((unsigned) status[i] == node)
+                found.right++;
+            else
+                found.wrong++;
+        }
+    }
+    return found;
+}
+
+static bool place(struct nc_segment *segment, int fd, const struct nc_geometry *g, int rank)
+{
+    struct nc_layout l = nc_layout_make(g);
+    size_t mine = nc_layout_region(&l, rank);
+
+    if (MPIR_CVAR_NUMACOLL_PLACEMENT == MPIR_CVAR_NUMACOLL_PLACEMENT_none) {
+        if (rank == 0)
+            return allocate(fd, segment->base, NC_PAGE, segment->bytes - NC_PAGE);
+        return true;
+    }
+    if (!allocate(fd, segment->base, mine, l.region))
+        return false;
+    segment->placement = look_up((char *) segment->base + mine, l.region);
+    return true;
+}
+
+/* ---- agreement ---- */
+
+static int all_agree(MPIR_Comm * node_comm, bool mine, bool * all)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    int value = mine;
+    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, node_comm,
+                                                            errflag);
+    *all = value;
+    return mpi_errno;
+}
+
+static int invite(MPIR_Comm * node_comm, struct invitation *in)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    return MPIR_Bcast_intra_binomial(in, sizeof *in, MPI_BYTE, 0, node_comm, errflag);
+}
+
+static void abandon(struct nc_segment *segment, int *fd)
+{
+    if (segment->base)
+        munmap(segment->base, segment->bytes);
+    if (*fd >= 0)
+        close(*fd);
+    segment->base = NULL;
+    *fd = -1;
+}
+
+/* Steps 1 to 3 with one backing. */
+static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struct invitation *in,
+                           struct nc_segment *segment, int *fd, bool * all)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (node_comm->rank == 0 && in->reason != NC_REASON_BUDGET)
+        make(backing, in, segment, fd);
+    mpi_errno = invite(node_comm, in);
+    MPIR_ERR_CHECK(mpi_errno);
+    segment->bytes = in->bytes;
+    *all = false;
+    if (in->reason == NC_REASON_NONE) {
+        if (node_comm->rank != 0)
+            attach(in, segment, fd);
+        mpi_errno = all_agree(node_comm, segment->base != NULL, all);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+  fn_exit:
+    /* whatever happened, the name goes: all have it, or nobody needs it */
+    if (node_comm->rank == 0 && backing == NC_BACKING_FILE && *fd >= 0)
+        unlink(in->path);
+    if (!*all)
+        abandon(segment, fd);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, struct nc_segment *segment,
+                                  enum nc_reason *reason)
+{
+    int mpi_errno = MPI_SUCCESS, fd = -1;
+    struct invitation in = {.reason = NC_REASON_NONE,.geometry = *geometry };
+    bool all = false;
+
+    memset(segment, 0, sizeof *segment);
+    if (node_comm->rank == 0) {
+        in.bytes = charge_what_fits(&in.geometry);
+        segment->charged = in.bytes > 0;
+        in.reason = in.bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
+    }
+    for (int backing = NC_BACKING_MEMFD; backing <= NC_BACKING_FILE && !all; backing++) {
+        mpi_errno = make_and_attach(node_comm, backing, &in, segment, &fd, &all);
+        MPIR_ERR_CHECK(mpi_errno);
+        if (in.reason == NC_REASON_BUDGET)
+            break;
+    }
+    *reason = all ? NC_REASON_NONE : in.reason == NC_REASON_BUDGET ? NC_REASON_BUDGET : NC_REASON_BACKING;
+    if (all) {
+        mpi_errno = all_agree(node_comm, place(segment, fd, &in.geometry, node_comm->rank), &all);
+        MPIR_ERR_CHECK(mpi_errno);
+        if (!all)
+            *reason = NC_REASON_PAGES;
+    }
+    *geometry = in.geometry;
+
+  fn_exit:
+    if (fd >= 0)
+        close(fd);
+    if (!all || mpi_errno)
+        MPIDI_NUMACOLL_segment_free(segment);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment)
+{
+    if (segment->base)
+        munmap(segment->base, segment->bytes);
+    if (segment->charged)
+        MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, segment->bytes);
+    segment->base = NULL;
+    segment->charged = false;
+}

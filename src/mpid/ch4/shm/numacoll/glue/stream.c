@@ -1,0 +1,60 @@
+/* A user buffer of any datatype as a row of bytes. */
+
+#include "numacoll.h"
+
+static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    struct nc_typed *t = user;
+    MPI_Aint actual = 0;
+    int mpi_errno = NC_TYPEREP_PACK(t->buffer, t->count, t->datatype, (MPI_Aint) offset, packed, (MPI_Aint) max, &actual);
+
+    *moved = (size_t) actual;
+    return mpi_errno;
+}
+
+static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    struct nc_typed *t = user;
+    MPI_Aint actual = 0;
+    int mpi_errno = NC_TYPEREP_UNPACK(packed, (MPI_Aint) max, t->buffer, t->count, t->datatype, (MPI_Aint) offset, &actual);
+
+    *moved = (size_t) actual;
+    return mpi_errno;
+}
+
+/* How the bytes are reached is this process's own affair: it changes no decision of the protocol. */
+static bool plain_bytes(MPI_Datatype datatype, MPI_Aint * true_lb)
+{
+    int contiguous = 1;
+
+    *true_lb = 0;
+#ifdef MPL_HAVE_GPU
+    return false;
+#endif
+    if (!HANDLE_IS_BUILTIN(datatype)) {
+        MPIR_Datatype *type;
+        MPIR_Datatype_get_ptr(datatype, type);
+        MPIR_Datatype_is_contig(datatype, &contiguous);
+        *true_lb = type->true_lb;
+    }
+    return contiguous;
+}
+
+void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed)
+{
+    MPI_Aint size, true_lb;
+
+    MPIR_Datatype_get_size_macro(typed->datatype, size);
+    stream->length = (size_t) (size * typed->count);
+    stream->at = 0;
+    if (plain_bytes(typed->datatype, &true_lb)) {
+        stream->bytes = stream->length ? MPIR_get_contig_ptr(typed->buffer, true_lb) : (char *) stream;
+    } else {
+        stream->bytes = NULL;
+        stream->pack = pack;
+        stream->unpack = unpack;
+        stream->user = typed;
+        stream->moved = 0;
+        stream->held_bytes = 0;
+    }
+}

@@ -1,0 +1,107 @@
+/* The variables a user sets: each within its range, or one line that says which, where and what is allowed. */
+
+#include "numacoll.h"
+
+#include <strings.h>
+
+static void complain(const char *variable, const char *value, const char *allowed)
+{
+    if (MPIR_Process.rank == 0) {
+        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_%s=%s: must be %s\n", variable, value, allowed);
+        fflush(stderr);
+    }
+}
+
+static bool int_in_range(const char *variable, int value, int low, int high, const char *unit)
+{
+    char text[16], allowed[64];
+
+    if (low <= value && value <= high)
+        return true;
+    snprintf(text, sizeof text, "%d", value);
+    snprintf(allowed, sizeof allowed, "%d to %d %s", low, high, unit);
+    complain(variable, text, allowed);
+    return false;
+}
+
+static void known_collectives(char *text, size_t size)
+{
+    size_t used = (size_t) snprintf(text, size, "all, none, or of ");
+
+    for (int c = 0; c < NC_COLL_COUNT && used < size; c++)
+        used += (size_t) snprintf(text + used, size - used, "%s%s", c ? "," : "", MPIDI_NUMACOLL_coll_name(c));
+}
+
+static int number_of(const char *name)
+{
+    for (int c = 0; c < NC_COLL_COUNT; c++) {
+        if (!strcasecmp(name, MPIDI_NUMACOLL_coll_name(c)))
+            return c;
+    }
+    return -1;
+}
+
+/* Bits of the collectives in a list; false, and a line, if one is not known. */
+static bool parse_collectives(const char *list, unsigned *bits)
+{
+    char copy[1024], allowed[512], *rest = NULL;
+
+    *bits = 0;
+    if (!strcasecmp(list, "none"))
+        return true;
+    if (!strcasecmp(list, "all")) {
+        *bits = (1u << NC_COLL_COUNT) - 1;
+        return true;
+    }
+    MPL_strncpy(copy, list, sizeof copy);
+    for (char *name = strtok_r(copy, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+        int c = number_of(name);
+        if (c < 0) {
+            known_collectives(allowed, sizeof allowed);
+            complain("COLLECTIVES", name, allowed);
+            return false;
+        }
+        *bits |= 1u << c;
+    }
+    return true;
+}
+
+/* Whether the user wrote <COLL>_INTRA_ALGORITHM into the environment, under any of MPICH's prefixes. */
+static bool algorithm_in_environment(enum nc_coll coll)
+{
+    static const char *const prefixes[] = { "MPICH_", "MPIR_PARAM_", "MPIR_CVAR_" };
+    char name[64], upper[32];
+    const char *lower = MPIDI_NUMACOLL_coll_name(coll);
+    size_t n = strlen(lower);
+
+    for (size_t i = 0; i <= n; i++)
+        upper[i] = (char) toupper((unsigned char) lower[i]);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s_INTRA_ALGORITHM", prefixes[i], upper);
+        if (getenv(name))
+            return true;
+    }
+    return false;
+}
+
+int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool good = parse_collectives(MPIR_CVAR_NUMACOLL_COLLECTIVES, collectives);
+
+#define NC_CHECK(name, low, high, unit) \
+    good = good && int_in_range(#name, MPIR_CVAR_NUMACOLL_##name, low, high, unit);
+    NC_INT_VARIABLES(NC_CHECK)
+#undef NC_CHECK
+    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+
+    for (int c = 0; c < NC_COLL_COUNT; c++) {
+        if (algorithm_in_environment(c))
+            *collectives &= ~(1u << c);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

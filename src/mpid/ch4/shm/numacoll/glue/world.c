@@ -1,0 +1,129 @@
+/* Start and end of the process's world: variables, crowding, and relief for MPICH's own waits. */
+
+#define _GNU_SOURCE
+#include <sched.h>
+#include <unistd.h>
+
+#include "numacoll.h"
+#include "../core/nc_cpus.h"
+
+struct nc_world MPIDI_NUMACOLL_world;
+
+/* The affinity masks of all processes of the node, collective: in pieces of a line, which is what MPICH's start-up
+ * exchange carries. */
+static int gather_masks(struct nc_cpus *masks)
+{
+    enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE };
+    int mpi_errno = MPI_SUCCESS;
+    cpu_set_t mine;
+
+    CPU_ZERO(&mine);
+    if (sched_getaffinity(0, sizeof mine, &mine))
+        memset(&mine, 0xff, sizeof mine);
+    MPL_COMPILE_TIME_ASSERT(sizeof mine == sizeof(struct nc_cpus));
+    for (size_t at = 0; at < sizeof mine; at += PIECE) {
+        mpi_errno = MPIDU_Init_shm_put((char *) &mine + at, PIECE);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = MPIDU_Init_shm_barrier();
+        MPIR_ERR_CHECK(mpi_errno);
+        for (int r = 0; r < MPIR_Process.local_size; r++) {
+            mpi_errno = MPIDU_Init_shm_get(r, PIECE, (char *) &masks[r] + at);
+            MPIR_ERR_CHECK(mpi_errno);
+        }
+        mpi_errno = MPIDU_Init_shm_barrier();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+static int learn_crowding(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct nc_cpus *masks = MPL_malloc(sizeof(struct nc_cpus) * MPIR_Process.local_size, MPL_MEM_OTHER);
+
+    MPIR_ERR_CHKANDJUMP(!masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = gather_masks(masks);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIDI_NUMACOLL_world.crowded = nc_cpus_crowded(masks, MPIR_Process.local_size);
+
+  fn_exit:
+    MPL_free(masks);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+bool MPIDI_NUMACOLL_any_selected(void)
+{
+    for (int c = 0; c < NC_COLL_COUNT; c++) {
+        if (MPIDI_NUMACOLL_selected(c))
+            return true;
+    }
+    return false;
+}
+
+/* Runs with every poll of MPICH's progress engine when ranks outnumber processors: a process that polls in vain keeps
+ * the CPU from the one it waits for. In vain: nothing completed on any of MPICH's interfaces since the last poll. */
+static int relieve(NC_PROGRESS_HOOK_PARAMS)
+{
+    enum { POLLS = 20 };
+    static _Thread_local int last, fruitless;
+    int now = 0;
+
+    if (!MPIDI_NUMACOLL_any_selected())
+        return MPI_SUCCESS;
+    for (int i = 0; i < MPIDI_global.n_vcis; i++)
+        now += MPL_atomic_relaxed_load_int(&MPIDI_VCI(i).progress_count);
+    if (now != last) {
+        last = now;
+        fruitless = 0;
+    } else if (++fruitless >= POLLS) {
+        fruitless = 0;
+        sched_yield();
+    }
+    return MPI_SUCCESS;
+}
+
+static size_t last_level_cache_bytes(void)
+{
+    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+    return l3 > 0 ? (size_t) l3 : l2 > 0 ? (size_t) l2 : 8u << 20;
+}
+
+int MPIDI_NUMACOLL_world_init(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct nc_world *w = &MPIDI_NUMACOLL_world;
+    static int hook_id;
+
+    mpi_errno = MPIDI_NUMACOLL_vars_check(&w->collectives);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = learn_crowding();
+    MPIR_ERR_CHECK(mpi_errno);
+    w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
+        (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->crowded);
+    w->cache_bytes = last_level_cache_bytes();
+    if (w->yield) {
+        mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
+        MPIR_ERR_CHECK(mpi_errno);
+        MPIR_Progress_hook_activate(hook_id);
+    }
+    w->initialised = true;
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_NUMACOLL_world_finalize(void)
+{
+    if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
+        MPIDI_NUMACOLL_report_totals();
+    MPIDI_NUMACOLL_world.initialised = false;
+}

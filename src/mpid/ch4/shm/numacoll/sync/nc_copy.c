@@ -1,0 +1,164 @@
+#include "nc_copy.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+/* Stores past the cache: the destination is neither read nor kept. It pays where the whole message exceeds the
+ * cache; memcpy, which sees one fragment at a time, never chooses it. */
+static void copy_beside_cache(char *to, const char *from, size_t n)
+{
+    size_t head = -(uintptr_t) to & 63;
+
+    if (n < 256) {
+        memcpy(to, from, n);
+        return;
+    }
+    memcpy(to, from, head);
+    to += head;
+    from += head;
+    n -= head;
+    for (; n >= 64; n -= 64, to += 64, from += 64) {
+        __m128i a = _mm_loadu_si128((const __m128i *) from);
+        __m128i b = _mm_loadu_si128((const __m128i *) from + 1);
+        __m128i c = _mm_loadu_si128((const __m128i *) from + 2);
+        __m128i d = _mm_loadu_si128((const __m128i *) from + 3);
+        _mm_stream_si128((__m128i *) to, a);
+        _mm_stream_si128((__m128i *) to + 1, b);
+        _mm_stream_si128((__m128i *) to + 2, c);
+        _mm_stream_si128((__m128i *) to + 3, d);
+    }
+    memcpy(to, from, n);
+    /* streaming stores obey no release: without this the buffer could be seen before they land */
+    _mm_sfence();
+}
+#else
+static void copy_beside_cache(char *to, const char *from, size_t n)
+{
+    memcpy(to, from, n);
+}
+#endif
+
+/* Fills `held` with the next bytes of the packed form: whole elements, for a fragment that takes part of one. */
+static int hold_packed(struct nc_stream *s)
+{
+    size_t moved = 0;
+    int error = s->pack(s->user, s->moved, s->held, sizeof s->held, &moved);
+
+    s->moved += moved;
+    s->held_bytes = moved;
+    return error ? error : moved == 0 ? -1 : 0;
+}
+
+static size_t take_held(struct nc_stream *s, char *to, size_t n)
+{
+    if (n > s->held_bytes)
+        n = s->held_bytes;
+    memcpy(to, s->held, n);
+    s->held_bytes -= n;
+    memmove(s->held, s->held + n, s->held_bytes);
+    return n;
+}
+
+static int pack(struct nc_stream *s, char *to, size_t n)
+{
+    size_t done = take_held(s, to, n);
+
+    while (done < n) {
+        size_t moved = 0;
+        int error = s->pack(s->user, s->moved, to + done, n - done, &moved);
+        if (error)
+            return error;
+        s->moved += moved;
+        done += moved;
+        if (done < n) {
+            error = hold_packed(s);
+            if (error)
+                return error;
+            done += take_held(s, to + done, n - done);
+        }
+    }
+    return 0;
+}
+
+/* Unpacks what is held once it makes whole elements; what does not stays held. */
+static int release_held(struct nc_stream *s)
+{
+    size_t moved = 0;
+    int error = s->unpack(s->user, s->moved, s->held, s->held_bytes, &moved);
+
+    s->moved += moved;
+    s->held_bytes -= moved;
+    memmove(s->held, s->held + moved, s->held_bytes);
+    return error;
+}
+
+static int unpack(struct nc_stream *s, const char *from, size_t n)
+{
+    while (n > 0) {
+        size_t moved = 0;
+        int error;
+
+        if (s->held_bytes == 0) {
+            error = s->unpack(s->user, s->moved, (void *) from, n, &moved);
+            if (error)
+                return error;
+            s->moved += moved;
+            from += moved;
+            n -= moved;
+        }
+        if (n > 0) {
+            /* part of an element is left, or was held: join just enough, and put back what the join did not take */
+            size_t part = n < NC_ELEMENT ? n : NC_ELEMENT, before;
+            memcpy(s->held + s->held_bytes, from, part);
+            s->held_bytes += part;
+            from += part;
+            n -= part;
+            before = s->held_bytes;
+            error = release_held(s);
+            if (error)
+                return error;
+            if (s->held_bytes < before) {
+                from -= s->held_bytes;
+                n += s->held_bytes;
+                s->held_bytes = 0;
+            }
+        }
+    }
+    return 0;
+}
+
+int nc_copy_in(struct nc_stream *s, void *shared, size_t n, struct nc_ledger *ledger)
+{
+    int error = 0;
+
+    if (s->bytes)
+        memcpy(shared, s->bytes + s->at, n);
+    else
+        error = pack(s, shared, n);
+    s->at += n;
+    ledger->in += n;
+    return error;
+}
+
+int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int beside_cache, struct nc_ledger *ledger)
+{
+    size_t room = s->length - s->at;
+    int error = 0;
+
+    if (n > room)
+        n = room;
+    if (n == 0)
+        return 0;
+    if (!s->bytes)
+        error = unpack(s, shared, n);
+    else if (beside_cache)
+        copy_beside_cache(s->bytes + s->at, shared, n);
+    else
+        memcpy(s->bytes + s->at, shared, n);
+    s->at += n;
+    ledger->out += n;
+    return error;
+}

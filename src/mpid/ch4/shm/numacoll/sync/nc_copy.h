@@ -1,0 +1,43 @@
+/* The only copies between user buffers and shared memory, and the count of what they move.
+ *
+ * A stream is a user buffer seen as a row of bytes. Both ends of a transfer walk theirs in order, each by its own
+ * datatype, so fragments may end anywhere. */
+
+#ifndef NC_COPY_H_INCLUDED
+#define NC_COPY_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NC_ELEMENT 64           /* no basic element is larger, bytes; bytes of one may be left over at a fragment's end */
+
+/* Moves up to max bytes between `packed` and the user's buffer, from byte `offset` of its packed form. Stops only
+ * between basic elements; *moved says where. 0 or an error. */
+typedef int (*nc_mover) (void *user, size_t offset, void *packed, size_t max, size_t *moved);
+
+struct nc_stream {
+    char *bytes;                /* a contiguous buffer, or NULL: */
+    nc_mover pack, unpack;      /* ... how to reach one that is not */
+    void *user;
+    size_t length;              /* bytes of the packed form */
+    size_t at;                  /* bytes walked so far */
+    /* what the mover has moved; `at` may be ahead (in `held`: unpacking) or behind (packing) by part of an element */
+    size_t moved;
+    char held[2 * NC_ELEMENT];
+    size_t held_bytes;
+};
+
+/* Bytes a process has copied, in all. One writer; read by it alone. */
+struct nc_ledger {
+    uint64_t in;                /* user buffer -> shared memory */
+    uint64_t out;               /* shared memory -> user buffer */
+};
+
+/* Copies the next n bytes of the stream into shared memory; n <= length - at. 0 or the mover's error. */
+int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, struct nc_ledger *ledger);
+
+/* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is dropped.
+ * beside_cache: store past the cache, for messages larger than it. */
+int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int beside_cache, struct nc_ledger *ledger);
+
+#endif

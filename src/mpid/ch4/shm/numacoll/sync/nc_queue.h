@@ -1,0 +1,105 @@
+/* The queues of a set of ranks that share memory: the one protocol all collectives use. See PROTOCOLS.md.
+ *
+ * Every rank calls nc_queue_begin and nc_queue_end once per operation, in the same order of operations. In between
+ * each is a writer (fills slots of its own OUT ring, posts to ranks it has to tell), a reader (awaits its post,
+ * reads slots, tells its own children), or has nothing to do. */
+
+#ifndef NC_QUEUE_H_INCLUDED
+#define NC_QUEUE_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../core/nc_clock.h"
+#include "../core/nc_layout.h"
+#include "nc_atomic.h"
+#include "nc_wait.h"
+
+/* What a writer tells of an operation. Written before `clock` is released, read after it is acquired. */
+struct nc_post_header {
+    uint64_t total;             /* bytes of the message */
+    uint32_t fragment;          /* bytes of a fragment; 0: the message is in `payload` */
+    uint32_t first_slot;        /* slot of the writer's OUT ring that has fragment 0 */
+};
+
+#define NC_POST_PAYLOAD (NC_POST_BYTES - 8 - sizeof(struct nc_post_header))     /* 360 bytes */
+
+/* One operation's post. Writer: the parent, from the operation's begin until the reader's `done` passes the
+ * operation. Reader: the owner of the ring. The first 40 bytes of payload travel in the line of the clock. */
+struct nc_post {
+    struct nc_atomic clock;     /* (operation, fragments announced) */
+    struct nc_post_header header;
+    char payload[NC_POST_PAYLOAD];
+};
+
+_Static_assert(sizeof(struct nc_post) == NC_POST_BYTES, "a post is three pairs of lines");
+_Static_assert(offsetof(struct nc_post, payload) == 24, "40 bytes of payload are left in the clock's line");
+
+/* A rank's view of the queues. Private to it. */
+struct nc_queue {
+    char *base;                 /* the segment */
+    struct nc_geometry geometry;
+    struct nc_layout layout;
+    int rank;
+    uint64_t operation;         /* number of the current or the next operation, from 0 */
+    uint64_t head;              /* slots of my OUT ring taken so far */
+    nc_clock *slot_used;        /* [slots] what every reader's `done` must reach before I write the slot again */
+    nc_clock *seen;             /* [ranks] `done` of each rank when I last looked */
+    struct nc_waiter *waiter;
+};
+
+/* Bytes of private memory nc_queue_init needs, aligned for uint64_t. */
+size_t nc_queue_private_bytes(const struct nc_geometry *geometry);
+
+/* A view of a segment whose clocks are all zero. */
+void nc_queue_init(struct nc_queue *queue, void *segment, const struct nc_geometry *geometry, int rank,
+                   void *private_memory, struct nc_waiter *waiter);
+
+static inline struct nc_atomic *nc_queue_done(const struct nc_queue *q, int rank)
+{
+    return (struct nc_atomic *) (q->base + nc_layout_region(&q->layout, rank) + q->layout.done);
+}
+
+static inline struct nc_post *nc_queue_post(const struct nc_queue *q, int rank)
+{
+    return (struct nc_post *) (q->base + nc_layout_region(&q->layout, rank) + q->layout.posts) +
+        q->operation % NC_POSTS;
+}
+
+static inline char *nc_queue_slot(const struct nc_queue *q, int rank, uint64_t slot)
+{
+    return q->base + nc_layout_region(&q->layout, rank) + q->layout.out +
+        slot % q->geometry.slots * q->layout.slot_stride;
+}
+
+/* Writer: the next slot of my OUT ring, for the fragment that readers finish at `used`, once every reader has given
+ * the slot back. 0 and the slot, or the error of the wait. */
+int nc_queue_take_slot(struct nc_queue *q, nc_clock used, char **slot);
+
+/* Writer or forwarder: the post of `reader` for this operation, once it is free. */
+int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post);
+
+/* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place). */
+static inline void nc_queue_announce(struct nc_queue *q, struct nc_post *post, uint64_t n)
+{
+    /* release R1: licenses the reader to read header, payload and slots; partner: nc_queue_await */
+    nc_atomic_release(&post->clock, nc_clock_at(q->operation, n));
+}
+
+/* Reader: waits until n fragments of this operation are announced to me (acquire of R1). */
+static inline int nc_queue_await(struct nc_queue *q, const struct nc_post *post, uint64_t n)
+{
+    return nc_wait_clock(&post->clock, nc_clock_at(q->operation, n), q->waiter);
+}
+
+/* Reader: I have finished n fragments of this operation. */
+static inline void nc_queue_give_back(struct nc_queue *q, uint64_t n)
+{
+    /* release R2: my reads of the slots are over, they may be overwritten; partner: nc_queue_take_slot */
+    nc_atomic_release(nc_queue_done(q, q->rank), nc_clock_at(q->operation, n));
+}
+
+/* Everybody: this operation is over for me, and the next one begins. */
+void nc_queue_end(struct nc_queue *q);
+
+#endif

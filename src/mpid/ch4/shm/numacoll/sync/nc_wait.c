@@ -1,0 +1,56 @@
+#define _GNU_SOURCE
+#include "nc_wait.h"
+
+#include <sched.h>
+#include <time.h>
+
+#define FRUITLESS_NS 50000      /* after which the CPU is given away whatever the masks say: containers have quotas */
+#define CROWDED_SPINS 20
+#define PROGRESS_PER_YIELD 4    /* when crowded the writer needs the CPU more than our progress engine does */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+static bool spin(const struct nc_atomic *at, nc_clock wanted, int spins)
+{
+    for (int i = 0; i < spins; i++) {
+        if (nc_clock_reached(nc_atomic_acquire(at), wanted))
+            return true;
+        nc_atomic_pause();
+    }
+    return false;
+}
+
+int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter)
+{
+    int spins = waiter->yield ? CROWDED_SPINS : NC_WAIT_SPINS;
+    uint64_t start = 0, *ended = &waiter->ended_spinning;
+
+    for (unsigned round = 0; !spin(at, wanted, spins); round++) {
+        bool give_away = waiter->yield;
+
+        if (!give_away) {
+            if (start == 0)
+                start = now_ns();
+            give_away = now_ns() - start > FRUITLESS_NS;
+        }
+        if (give_away) {
+            sched_yield();
+            ended = &waiter->ended_yielding;
+        } else {
+            ended = &waiter->ended_in_progress;
+        }
+        if (waiter->progress && (!give_away || round % PROGRESS_PER_YIELD == 0)) {
+            int error = waiter->progress(waiter->context);
+            if (error)
+                return error;
+        }
+    }
+    ++*ended;
+    return 0;
+}
