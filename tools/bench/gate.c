@@ -1,0 +1,93 @@
+/* The barrier between calls. On one node: counters in a shared window and a common moment to start, so that nobody's
+ * call is measured while others are still leaving the barrier. Across nodes: a dissemination barrier of messages. */
+
+#include "bench.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+struct shared {
+    _Atomic uint64_t arrived;
+    char apart[120];
+    _Atomic uint64_t round;
+    _Atomic double start;
+};
+
+static MPI_Comm comm;
+static MPI_Win window = MPI_WIN_NULL;
+static struct shared *shared;
+static uint64_t my_round;
+static int rank, size;
+
+double gate_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+}
+
+void gate_init(MPI_Comm over)
+{
+    MPI_Comm node;
+    int node_size;
+
+    MPI_Comm_dup(over, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &node_size);
+    if (node_size == size) {
+        MPI_Aint bytes;
+        int unit;
+        MPI_Win_allocate_shared(rank == 0 ? sizeof *shared : 0, 1, MPI_INFO_NULL, node, &shared, &window);
+        MPI_Win_shared_query(window, 0, &bytes, &unit, &shared);
+        if (rank == 0) {
+            atomic_store(&shared->arrived, 0);
+            atomic_store(&shared->round, 0);
+        }
+        MPI_Barrier(comm);
+    }
+    MPI_Comm_free(&node);
+}
+
+static double pass_shared(void)
+{
+    uint64_t round = ++my_round;
+    double start;
+
+    if (atomic_fetch_add(&shared->arrived, 1) + 1 == round * (uint64_t) size) {
+        atomic_store(&shared->start, gate_now() + 1e-6);
+        atomic_store(&shared->round, round);
+    }
+    for (int spins = 0; atomic_load(&shared->round) < round; spins++) {
+        if (spins > 200)
+            sched_yield();
+    }
+    start = atomic_load(&shared->start);
+    while (gate_now() < start);
+    return start;
+}
+
+static double pass_messages(void)
+{
+    char token = 0;
+
+    for (int distance = 1; distance < size; distance *= 2)
+        MPI_Sendrecv(&token, 1, MPI_CHAR, (rank + distance) % size, 0, &token, 1, MPI_CHAR,
+                     (rank - distance + size) % size, 0, comm, MPI_STATUS_IGNORE);
+    return gate_now();
+}
+
+double gate_pass(void)
+{
+    return shared ? pass_shared() : pass_messages();
+}
+
+void gate_finish(void)
+{
+    if (window != MPI_WIN_NULL)
+        MPI_Win_free(&window);
+    MPI_Comm_free(&comm);
+}
