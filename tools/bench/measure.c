@@ -10,20 +10,22 @@
 
 struct pool {
     unsigned char *bytes;
-    size_t size, at;
+    size_t size;
+    uint64_t state;             /* of the generator that picks buffers, the same on all ranks */
 };
 
 static int rank, ranks;
 
-/* The next buffer of m bytes: off-cache, one that has not been used for a cache's length. */
+/* The next buffer of m bytes; off-cache, one of many, picked at random: a regular walk would be foreseen by the
+ * processor's prefetchers, in one algorithm and not in another. */
 static unsigned char *next_buffer(struct pool *pool, size_t m, bool off_cache)
 {
-    size_t step = (m + 4095) / 4096 * 4096;
+    size_t step = (m + 4095) / 4096 * 4096 + 4096, places = (pool->size - 4096) / step;
 
-    if (!off_cache || pool->at + step > pool->size)
-        pool->at = 0;
-    pool->at += step;
-    return pool->bytes + pool->at - step;
+    if (!off_cache)
+        return pool->bytes;
+    pool->state = pool->state * 6364136223846793005u + 1442695040888963407u;
+    return pool->bytes + (pool->state >> 33) % places * step + (pool->state >> 20) % 64 * 64;
 }
 
 static void fill(unsigned char *buffer, size_t m, unsigned seed)
@@ -168,8 +170,8 @@ bool measure(const struct options *o, struct table *table)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int s = 0; s < o->size_count; s++) {
-        if (pool.size < o->sizes[s] + 4096)
-            pool.size = o->sizes[s] + 4096;
+        if (pool.size < o->sizes[s] + 3 * 4096)
+            pool.size = o->sizes[s] + 3 * 4096;
     }
     if (o->off_cache)
         pool.size += 2 * (size_t) (cache > 0 ? cache : 32 << 20);

@@ -48,7 +48,7 @@ static void mpi_version(char *text, size_t n)
         if (*c == '\t')
             *c = ' ';
     }
-    snprintf(text, n, "%s", all);
+    snprintf(text, n, "%.*s", (int) n - 1, all);
 }
 
 static void machine_text(char *text, size_t n)

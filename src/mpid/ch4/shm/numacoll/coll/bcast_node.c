@@ -56,9 +56,13 @@ static int write_inline(struct nc_bcast *b, struct children c, struct nc_stream 
 {
     struct nc_post_header header = {.total = stream->length,.fragment = 0 };
     char payload[NC_POST_PAYLOAD];
-    int copied = nc_copy_in(stream, payload, stream->length, &b->ledger);
-    int told = tell_first(b, c, &header, payload);
+    int copied, told;
 
+    /* both may be far away, and the stores to a post would wait for the load of the data */
+    for (int i = 0; i < c.count; i++)
+        nc_queue_prefetch_post(b->queue, nc_tree_absolute(b->tree, c.relative[i], c.root));
+    copied = nc_copy_in(stream, payload, stream->length, &b->ledger);
+    told = tell_first(b, c, &header, payload);
     return told ? told : copied;
 }
 
@@ -113,9 +117,10 @@ static int read_fragments(struct nc_bcast *b, struct children c, int root, const
 static int read_message(struct nc_bcast *b, struct children c, int root, struct nc_stream *stream, size_t *sent)
 {
     const struct nc_post *post = nc_queue_post(b->queue, b->queue->rank);
-    int error = nc_queue_await(b->queue, post, 1);
-    int copied;
+    int error, copied;
 
+    nc_copy_prefetch_out(stream);
+    error = nc_queue_await(b->queue, post, 1);
     if (error)
         return error;
     *sent = post->header.total;

@@ -33,6 +33,12 @@ struct nc_ledger {
     uint64_t out;               /* shared memory -> user buffer */
 };
 
+/* Asks for the first line of the user's buffer ahead of its use, while other lines are on their way. */
+static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
+{
+    __builtin_prefetch(stream->bytes, 1);
+}
+
 /* Copies the next n bytes of the stream into shared memory; n <= length - at. 0 or the mover's error. */
 int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, struct nc_ledger *ledger);
 
