@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_ALGORITHMS = 8, MAX_SIZES = 64, MAX_ROUNDS = 100, DROPPED = 8, MIN_CALLS = 32 };
+enum { MAX_ALGORITHMS = 8, MAX_SIZES = 64, MAX_ROUNDS = 100, DROPPED = 8, MIN_CALLS = 32, TRIAL_CALLS = 3 };
 
 struct options {
     const char *collective;

@@ -60,13 +60,19 @@ static double call(struct pool *pool, size_t m, int root, const struct options *
     return 1e6 * (end - start);
 }
 
+/* Calls at the start of a block of n that are not timed: fewer where a call takes so long that blocks are short. */
+static int dropped_of(int n)
+{
+    return n >= MIN_CALLS ? DROPPED : 1;
+}
+
 /* A block of n timed calls; times[i] becomes the slowest rank's. false if a call failed or brought wrong data. */
 static bool block(struct pool *pool, size_t m, int n, const struct options *o, double *times)
 {
     static int seed;
     int good = 1, all_good;
 
-    for (int i = -DROPPED; i < n; i++) {
+    for (int i = -dropped_of(n); i < n; i++) {
         int root = o->rotate_root ? (i + DROPPED) % ranks : 0;
         double t = call(pool, m, root, o, i < 0 ? ++seed % 200 : -1);
         good = good && t >= 0;
@@ -78,14 +84,18 @@ static bool block(struct pool *pool, size_t m, int n, const struct options *o, d
     return all_good;
 }
 
-/* Calls of a block so that the whole run takes about the time it may. */
+/* Calls of a block so that the whole run takes about the time it may: at least MIN_CALLS, unless these would take
+ * several times their share. */
 static int calls_of_block(const struct options *o, double call_us)
 {
     double share = 1e6 * o->seconds / ((double) o->size_count * o->rounds * o->algorithm_count);
-    int n = (int) (share / (call_us + 3));
+    double fit = share / (call_us + 3);
+    int n = fit > 2000 ? 2000 : fit < MIN_CALLS / 4 ? (int) fit : fit < MIN_CALLS ? MIN_CALLS : (int) fit;
 
+    if (n < 3)
+        n = 3;
     MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return n < MIN_CALLS ? MIN_CALLS : n > 2000 ? 2000 : n;
+    return n;
 }
 
 static void progress(const struct options *o, int done, double started)
@@ -129,16 +139,16 @@ static bool measure_size(const struct options *o, struct pool *pool, int s, stru
     for (int round = -1; round < o->rounds && good; round++) {
         for (int i = 0; i < o->algorithm_count && good; i++) {
             int a = (i + (round < 0 ? 0 : round)) % o->algorithm_count;
-            double trial[MIN_CALLS], *times = round < 0 ? trial : all[a] + round * n[a];
+            double trial[TRIAL_CALLS], *times = round < 0 ? trial : all[a] + round * n[a];
             const char *error = switch_to(o->algorithms[a]);
-            good = !error && block(pool, o->sizes[s], round < 0 ? MIN_CALLS : n[a], o, times);
+            good = !error && block(pool, o->sizes[s], round < 0 ? TRIAL_CALLS : n[a], o, times);
             switch_to("auto");
             if (!good) {
                 if (rank == 0)
                     fprintf(stderr, "numacoll-bench: %s: %s, %zu bytes: %s\n", o->collective, o->algorithms[a],
                             o->sizes[s], error ? error : "the algorithm did not serve, or the data was wrong");
             } else if (round < 0) {
-                n[a] = calls_of_block(o, stats_quantile(trial, MIN_CALLS, 0.5));
+                n[a] = calls_of_block(o, stats_quantile(trial, TRIAL_CALLS, 0.5));
                 all[a] = malloc(sizeof(double) * (size_t) n[a] * (size_t) o->rounds);
             } else {
                 double *copy = malloc(sizeof(double) * (size_t) n[a]);

@@ -1,0 +1,344 @@
+/* The slot protocol at work: ranks as threads or as forked processes, many more than processors, with random delays.
+ * Every rank checks every byte of every broadcast. A watchdog ends a run that hangs. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "coll/bcast_node.h"
+
+struct run {
+    struct nc_geometry geometry;
+    enum nc_tree_kind tree;
+    int k;
+    bool sqrt_rule, typed, mismatch, fixed_root;
+    int operations;
+    size_t largest;             /* bytes */
+    int delays;                 /* one in so many steps is delayed; 0: none */
+    void *segment;
+};
+
+static int scale = 1;           /* the sanitizer and the mutants run less */
+
+/* The same random numbers on every rank, without sharing anything. */
+static uint64_t random_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static unsigned char byte_at(int operation, size_t i)
+{
+    return (unsigned char) (i * 31 + (i >> 8) + (unsigned) operation * 7);
+}
+
+/* A user type whose elements are `ELEMENT` bytes, with gaps: the mover stops between elements. */
+enum { ELEMENT = 12, GAP = 5 };
+
+struct typed {
+    unsigned char *memory;
+    size_t length;
+};
+
+static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max, size_t *moved, int out)
+{
+    size_t n = 0;
+
+    while (offset + n < t->length) {
+        size_t at = offset + n, e = t->length - at < ELEMENT ? t->length - at : ELEMENT;
+        unsigned char *user = t->memory + at / ELEMENT * (ELEMENT + GAP);
+        if (n + e > max)
+            break;
+        memcpy(out ? user : packed + n, out ? packed + n : user, e);
+        n += e;
+    }
+    *moved = n;
+    return 0;
+}
+
+static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    return move_typed(user, offset, packed, max, moved, 0);
+}
+
+static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    return move_typed(user, offset, packed, max, moved, 1);
+}
+
+static struct nc_stream stream_of(const struct run *run, struct typed *t)
+{
+    struct nc_stream s = {.bytes = run->typed ? NULL : (char *) t->memory,.length = t->length };
+
+    s.pack = pack;
+    s.unpack = unpack;
+    s.user = t;
+    return s;
+}
+
+static unsigned char *user_byte(const struct run *run, unsigned char *memory, size_t i)
+{
+    return memory + (run->typed ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
+}
+
+static void delay(const struct run *run, uint64_t *state)
+{
+    if (run->delays && random_next(state) % (unsigned) run->delays == 0) {
+        if (random_next(state) % 2)
+            usleep((useconds_t) (random_next(state) % 300));
+        else
+            sched_yield();
+    }
+}
+
+/* Progress, as the wait calls it: a place for delays. */
+struct pacing {
+    const struct run *run;
+    uint64_t state;
+};
+
+static int progress(void *context)
+{
+    struct pacing *p = context;
+
+    delay(p->run, &p->state);
+    return 0;
+}
+
+static size_t length_of(const struct run *run, uint64_t *dice)
+{
+    switch (random_next(dice) % 4) {
+        case 0:
+            return random_next(dice) % 41;
+        case 1:
+            return random_next(dice) % 400;
+        default:
+            return random_next(dice) % (run->largest + 1);
+    }
+}
+
+/* One broadcast; the number of bytes that are wrong on this rank. */
+static int broadcast(const struct run *run, struct nc_bcast *b, int operation, uint64_t *dice, unsigned char *memory)
+{
+    int root = run->fixed_root ? 0 : (int) (random_next(dice) % run->geometry.ranks), me = b->queue->rank, wrong = 0;
+    size_t length = length_of(run, dice), other = run->mismatch ? length_of(run, dice) : length, sent = 0;
+    struct typed typed = {.memory = memory,.length = me == root ? length : other };
+    struct nc_stream stream = stream_of(run, &typed);
+    size_t arrived = other < length ? other : length;
+
+    /* a message that ends inside an element leaves that element as it was */
+    if (run->typed && arrived < other)
+        arrived -= arrived % ELEMENT;
+    for (size_t i = 0; i < typed.length; i++)
+        *user_byte(run, memory, i) = me == root ? byte_at(operation, i) : 0xee;
+    if (nc_bcast_node(b, root, &stream, &sent) || sent != length)
+        return 1;
+    for (size_t i = 0; me != root && i < typed.length; i++)
+        wrong += *user_byte(run, memory, i) != (i < arrived ? byte_at(operation, i) : 0xee);
+    return wrong;
+}
+
+static int rank_main(const struct run *run, int rank)
+{
+    struct pacing pacing = {.run = run,.state = (uint64_t) rank * 77 + 1 };
+    struct nc_waiter waiter = {.progress = progress,.context = &pacing,.yield = true };
+    struct nc_queue queue;
+    struct nc_tree tree;
+    struct nc_bcast bcast = {.queue = &queue,.tree = &tree,.sqrt_rule = run->sqrt_rule,.cache_bytes = 100000 };
+    void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
+    void *tree_memory = malloc(nc_tree_bytes((int) run->geometry.ranks));
+    unsigned char *memory = malloc(2 * run->largest + 1000);
+    uint64_t dice = 42;
+    int wrong = 0;
+
+    nc_tree_make(&tree, tree_memory, run->tree, run->k, (int) run->geometry.ranks);
+    nc_queue_init(&queue, run->segment, &run->geometry, rank, private_memory, &waiter);
+    for (int i = 0; i < run->operations; i++) {
+        delay(run, &pacing.state);
+        wrong += broadcast(run, &bcast, i, &dice, memory);
+    }
+    free(memory);
+    free(tree_memory);
+    free(private_memory);
+    return wrong;
+}
+
+struct thread {
+    pthread_t id;
+    const struct run *run;
+    int rank, wrong;
+};
+
+static void *thread_main(void *argument)
+{
+    struct thread *t = argument;
+
+    t->wrong = rank_main(t->run, t->rank);
+    return NULL;
+}
+
+static int run_threads(const struct run *run)
+{
+    struct thread t[64];
+    int wrong = 0;
+
+    for (int r = 0; r < (int) run->geometry.ranks; r++) {
+        t[r].run = run;
+        t[r].rank = r;
+        pthread_create(&t[r].id, NULL, thread_main, &t[r]);
+    }
+    for (int r = 0; r < (int) run->geometry.ranks; r++) {
+        pthread_join(t[r].id, NULL);
+        wrong += t[r].wrong;
+    }
+    return wrong;
+}
+
+static int run_forked(const struct run *run)
+{
+    int wrong = 0, status;
+
+    for (int r = 0; r < (int) run->geometry.ranks; r++) {
+        if (fork() == 0) {
+            alarm(120);
+            _exit(rank_main(run, r) != 0);
+        }
+    }
+    while (wait(&status) > 0)
+        wrong += status != 0;
+    return wrong;
+}
+
+static void check(struct run run)
+{
+    size_t bytes = nc_layout_make(&run.geometry).total;
+
+    run.operations /= scale;
+    for (int forked = 0; forked < 2; forked++) {
+        run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(run.segment, MAP_FAILED);
+        assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
+        munmap(run.segment, bytes);
+    }
+}
+
+#define GEOMETRY(p, s, f, q) nc_geometry_make(p, s, f, q)
+
+static void one_slot(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(3, 1, 512, 1),.tree = NC_TREE_FLAT,.k = 2,.operations = 2000,.largest = 6000,
+          .delays = 50});
+}
+
+static void two_slots_one_set(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(4, 2, 4096, 1),.tree = NC_TREE_CHAIN,.k = 2,.operations = 1500,.largest = 40000,
+          .delays = 50});
+}
+
+static void eight_slots_two_sets(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.tree = NC_TREE_KNOMIAL,.k = 8,.operations = 3000,.largest = 200000,
+          .delays = 100});
+}
+
+static void odd_fragments_sparse_types(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(5, 7, 1001, 3),.tree = NC_TREE_KARY,.k = 2,.typed = true,.operations = 600,
+          .largest = 30000,.delays = 100});
+}
+
+static void model_fragments(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(3, 4, 8192, 4),.tree = NC_TREE_KNOMIAL,.k = 2,.sqrt_rule = true,.operations = 600,
+          .largest = 100000,.delays = 100});
+}
+
+static void lengths_that_differ(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 2),.tree = NC_TREE_KNOMIAL,.k = 2,.mismatch = true,.operations = 1500,
+          .largest = 5000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(3, 3, 100, 1),.tree = NC_TREE_FLAT,.k = 2,.mismatch = true,.typed = true,
+          .operations = 800,.largest = 3000,.delays = 50});
+}
+
+static void many_more_ranks_than_processors(void **state)
+{
+    (void) state;
+    for (int tree = NC_TREE_FLAT; tree <= NC_TREE_CHAIN; tree++)
+        check((struct run) {.geometry = GEOMETRY(32, 4, 1024, 2),.tree = (enum nc_tree_kind) tree,.k = 3,.operations = 200,
+              .largest = 20000,.delays = 200});
+}
+
+static void posts_run_ahead(void **state)
+{
+    (void) state;
+    /* inline messages only, from one root: it runs ahead as far as the post ring lets it */
+    check((struct run) {.geometry = GEOMETRY(3, 1, 64, 1),.tree = NC_TREE_FLAT,.k = 2,.fixed_root = true,.operations = 30000,
+          .largest = 300,.delays = 400});
+}
+
+/* Clocks count operations modulo 2^24: a slot or a rank not looked at for half of that must not stop the queue. */
+static void long_lived(void **state)
+{
+    struct nc_geometry g = GEOMETRY(2, 4, 1024, 1);
+    struct nc_layout l = nc_layout_make(&g);
+    char *segment = calloc(1, l.total);
+    struct nc_waiter w[2] = { {.yield = true}, {.yield = true} };
+    struct nc_queue q[2];
+    void *memory[2];
+    char *slot;
+
+    (void) state;
+    for (int r = 0; r < 2; r++) {
+        memory[r] = malloc(nc_queue_private_bytes(&g));
+        nc_queue_init(&q[r], segment, &g, r, memory[r], &w[r]);
+    }
+    alarm(60);
+    assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &slot), 0);
+    for (uint64_t i = 0; i < (1u << 23) + 100000; i++) {
+        nc_queue_end(&q[0]);
+        nc_queue_end(&q[1]);
+    }
+    for (int i = 0; i < 9; i++) {
+        struct nc_post *post;
+        if (i >= 4)
+            nc_queue_give_back(&q[1], (uint64_t) i - 3);
+        assert_int_equal(nc_queue_take_post(&q[0], 1, &post), 0);
+        assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1), &slot), 0);
+    }
+    alarm(0);
+    for (int r = 0; r < 2; r++)
+        free(memory[r]);
+    free(segment);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_slot), cmocka_unit_test(two_slots_one_set), cmocka_unit_test(eight_slots_two_sets),
+        cmocka_unit_test(odd_fragments_sparse_types), cmocka_unit_test(model_fragments),
+        cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
+        cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived)
+    };
+
+    if (argc > 1)
+        scale = atoi(argv[1]);
+    alarm(300);
+    return cmocka_run_group_tests_name("sync", tests, NULL, NULL);
+}
