@@ -247,7 +247,9 @@ int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, struc
         if (home)
             mpi_errno = enter_slowly(comm, home, coll, direct, serving);
     }
-    if (*serving)
+    if (*serving && direct && MPIDI_POSIX_COMM(comm, numacoll_home))
+        (*serving)->inner[coll]++;
+    else if (*serving)
         (*serving)->served[coll]++;
     return mpi_errno;
 }

@@ -23,7 +23,8 @@ enum nc_coll {
 /* Why a call falls back. The names are in report.c. */
 enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_COUNT };
 
-enum nc_backing { NC_BACKING_MEMFD, NC_BACKING_FILE };
+/* In the order they are tried: without a name there is nothing to be left behind. */
+enum nc_backing { NC_BACKING_MEMFD, NC_BACKING_UNNAMED_FILE, NC_BACKING_NAMED_FILE };
 
 /* Pages of this process's own region, as move_pages tells. */
 struct nc_placement {
@@ -56,7 +57,9 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_tree bcast_tree;
     struct nc_bcast bcast;
     void *memory;               /* of queue and trees */
-    uint64_t served[NC_COLL_COUNT], deferred[NC_COLL_COUNT], fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
+    uint64_t served[NC_COLL_COUNT];     /* calls of the user, at either level */
+    uint64_t inner[NC_COLL_COUNT];      /* calls MPICH makes itself on a node_comm, inside another collective */
+    uint64_t deferred[NC_COLL_COUNT], fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
     struct MPIDI_NUMACOLL_comm *next, **link;   /* list of all states, for the report */
 };
 

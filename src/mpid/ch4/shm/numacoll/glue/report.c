@@ -9,7 +9,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct MPIDI_NUMACOLL_comm *states;
 
 static struct totals {
-    uint64_t served, deferred, fell_back[NC_REASON_COUNT];
+    uint64_t served, inner, deferred, fell_back[NC_REASON_COUNT];
 } freed[NC_COLL_COUNT];
 
 const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
@@ -30,6 +30,7 @@ static void add_to(struct totals *totals, const struct MPIDI_NUMACOLL_comm *stat
 {
     for (int c = 0; c < NC_COLL_COUNT; c++) {
         totals[c].served += state->served[c];
+        totals[c].inner += state->inner[c];
         totals[c].deferred += state->deferred[c];
         for (int r = 0; r < NC_REASON_COUNT; r++)
             totals[c].fell_back[r] += state->fell_back[c][r];
@@ -89,7 +90,7 @@ static void print_totals(const char *name, const struct totals *t)
 
     for (int r = 0; r < NC_REASON_COUNT; r++)
         fell_back += t->fell_back[r];
-    if (t->served + t->deferred + fell_back == 0)
+    if (t->served + t->inner + t->deferred + fell_back == 0)
         return;
     fprintf(stderr, "numacoll: %s served %llu fell_back %llu", name, (unsigned long long) t->served,
             (unsigned long long) fell_back);
@@ -97,6 +98,8 @@ static void print_totals(const char *name, const struct totals *t)
         if (t->fell_back[r])
             fprintf(stderr, " %s=%llu", MPIDI_NUMACOLL_reason_name(r), (unsigned long long) t->fell_back[r]);
     }
+    if (t->inner)
+        fprintf(stderr, " inner=%llu", (unsigned long long) t->inner);
     if (t->deferred)
         fprintf(stderr, " deferred=%llu", (unsigned long long) t->deferred);
     fputc('\n', stderr);

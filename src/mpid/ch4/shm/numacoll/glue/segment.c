@@ -2,7 +2,7 @@
  *
  *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it, writes the header
  *   2  it tells the others where the backing is; each maps it and checks the header
- *   3  all agree that everybody has it; if not, the same with the second choice of backing
+ *   3  all agree that everybody has it; if not, the same with the next choice of backing
  *   4  each allocates and touches its own region, and asks the kernel where the pages are
  *   5  all agree that everybody could
  *
@@ -75,19 +75,30 @@ static size_t charge_what_fits(struct nc_geometry *g)
 
 static int open_memfd(void)
 {
-    return (int) syscall(SYS_memfd_create, "numacoll", 1u /* close on exec */);
+    return memfd_create("numacoll", MFD_CLOEXEC);
 }
 
 /* A file must leave MPICH's own message cells what they may still need: their pages come when they are touched. */
-static int open_file(char *path, size_t size, size_t bytes)
+static bool room_in_dev_shm(size_t bytes)
 {
     struct statvfs fs;
     uint64_t cells = (uint64_t) MPIR_Process.local_size * MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS *
         MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
 
-    MPL_strncpy(path, "/dev/shm/numacoll.XXXXXX", size);
-    if (statvfs("/dev/shm", &fs) || (uint64_t) fs.f_bavail * fs.f_frsize < cells + bytes)
+    return statvfs("/dev/shm", &fs) == 0 && (uint64_t) fs.f_bavail * fs.f_frsize >= cells + bytes;
+}
+
+/* A descriptor to the backing, or -1. Only a named file has a path; it is for where others' descriptors cannot be
+ * opened, and keeps its name no longer than it takes all to attach. */
+static int open_backing(enum nc_backing backing, size_t bytes, char *path, size_t size)
+{
+    if (backing == NC_BACKING_MEMFD)
+        return open_memfd();
+    if (!room_in_dev_shm(bytes))
         return -1;
+    if (backing == NC_BACKING_UNNAMED_FILE)
+        return open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    MPL_strncpy(path, "/dev/shm/numacoll.XXXXXX", size);
     return mkstemp(path);
 }
 
@@ -98,7 +109,7 @@ static void *map(int fd, size_t bytes, enum nc_backing backing)
     if (base == MAP_FAILED)
         return NULL;
     /* read-ahead would place neighbours' pages on this process's node */
-    if (backing == NC_BACKING_FILE)
+    if (backing != NC_BACKING_MEMFD)
         madvise(base, bytes, MADV_RANDOM);
     return base;
 }
@@ -136,7 +147,7 @@ static void make(enum nc_backing backing, struct invitation *in, struct nc_segme
     in->backing = backing;
     in->nonce = fresh_nonce();
     in->pid = getpid();
-    *fd = backing == NC_BACKING_MEMFD ? open_memfd() : open_file(in->path, sizeof in->path, in->bytes);
+    *fd = open_backing(backing, in->bytes, in->path, sizeof in->path);
     in->fd = *fd;
     segment->backing = backing;
     segment->base = *fd >= 0 ? write_header(*fd, in) : NULL;
@@ -148,7 +159,7 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
     char path[64];
     struct stat st;
 
-    if (in->backing == NC_BACKING_MEMFD)
+    if (in->backing != NC_BACKING_NAMED_FILE)
         snprintf(path, sizeof path, "/proc/%d/fd/%d", in->pid, in->fd);
     else
         MPL_strncpy(path, in->path, sizeof path);
@@ -174,7 +185,7 @@ static bool allocate(int fd, char *base, size_t start, size_t bytes)
     if (fallocate(fd, 0, (off_t) start, (off_t) bytes))
         return false;
     for (size_t at = 0; at < bytes; at += NC_PAGE)
-        __atomic_store_n(base + start + at, 0, __ATOMIC_RELAXED);
+        base[start + at] = 0;
     return true;
 }
 
@@ -270,7 +281,7 @@ static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struc
 
   fn_exit:
     /* whatever happened, the name goes: all have it, or nobody needs it */
-    if (node_comm->rank == 0 && backing == NC_BACKING_FILE && *fd >= 0)
+    if (node_comm->rank == 0 && backing == NC_BACKING_NAMED_FILE && *fd >= 0)
         unlink(in->path);
     if (!*all)
         abandon(segment, fd);
@@ -292,7 +303,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
         segment->charged = in.bytes > 0;
         in.reason = in.bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
     }
-    for (int backing = NC_BACKING_MEMFD; backing <= NC_BACKING_FILE && !all; backing++) {
+    for (int backing = NC_BACKING_MEMFD; backing <= NC_BACKING_NAMED_FILE && !all; backing++) {
         mpi_errno = make_and_attach(node_comm, backing, &in, segment, &fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
         if (in.reason == NC_REASON_BUDGET)

@@ -3,6 +3,7 @@
 #include "numacoll.h"
 
 #include <strings.h>
+#include <unistd.h>
 
 static void complain(const char *variable, const char *value, const char *allowed)
 {
@@ -84,6 +85,14 @@ static bool algorithm_in_environment(enum nc_coll coll)
     return false;
 }
 
+/* The other ranks' error stacks come through pipes of their own: without a pause they could be read before the line. */
+static void let_rank_0_speak_first(void)
+{
+    MPIR_pmi_barrier();
+    if (MPIR_Process.rank != 0)
+        usleep(100000);
+}
+
 int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -93,6 +102,8 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
     good = good && int_in_range(#name, MPIR_CVAR_NUMACOLL_##name, low, high, unit);
     NC_INT_VARIABLES(NC_CHECK)
 #undef NC_CHECK
+    if (!good)
+        let_rank_0_speak_first();
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
     for (int c = 0; c < NC_COLL_COUNT; c++) {

@@ -1,0 +1,52 @@
+/* Lengths that do not match are an error where they are seen, nothing overruns, and the communicator works on. */
+
+#include "nctest.h"
+
+static void mismatch(int sent, int expected, int root)
+{
+    unsigned char *buffer = malloc(200000);
+    int mine = nc_rank == root ? sent : expected, class = MPI_SUCCESS, error;
+
+    memset(buffer, nc_rank == root ? 1 : 2, 200000);
+    error = nc_bcast(buffer, mine, MPI_BYTE, root, MPI_COMM_WORLD);
+    if (error)
+        MPI_Error_class(error, &class);
+    if (nc_rank == root && error)
+        nc_fail("root got an error", sent, expected);
+    if (nc_rank != root && sent > expected && class != MPI_ERR_TRUNCATE)
+        nc_fail("no MPI_ERR_TRUNCATE", sent, expected);
+    if (nc_rank != root && sent < expected && !error)
+        nc_fail("no error for a short message", sent, expected);
+    for (int i = 0; nc_rank != root && i < 200000; i++) {
+        if (buffer[i] != (i < sent && i < expected ? 1 : 2)) {
+            nc_fail("wrong byte", i, buffer[i]);
+            break;
+        }
+    }
+    free(buffer);
+}
+
+static void works(int root)
+{
+    int x = nc_rank == root ? 4711 + root : 0;
+
+    if (nc_bcast(&x, 1, MPI_INT, root, MPI_COMM_WORLD) || x != 4711 + root)
+        nc_fail("does not work on", x, root);
+}
+
+int main(int argc, char **argv)
+{
+    static const int pairs[][2] = { {4, 40}, {40, 4}, {0, 8}, {8, 0}, {100, 100000}, {100000, 100}, {100000, 99999},
+        {65536, 150000}, {150000, 65536}, {361, 360}, {360, 361}
+    };
+
+    nc_init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        for (int root = 0; root < nc_size; root++) {
+            mismatch(pairs[i][0], pairs[i][1], root);
+            works(root);
+        }
+    }
+    return nc_finish();
+}

@@ -1,0 +1,46 @@
+/* Every root, sizes around every boundary of the protocol, each byte checked, with guards beside the buffer. */
+
+#include "nctest.h"
+
+enum { GUARD = 64 };
+
+static void one(MPI_Comm comm, int m, int root, int seed)
+{
+    unsigned char *memory = malloc((size_t) m + 2 * GUARD), *buffer = memory + GUARD;
+    int rank;
+
+    MPI_Comm_rank(comm, &rank);
+    memset(memory, 0xa5, (size_t) m + 2 * GUARD);
+    for (int i = 0; rank == root && i < m; i++)
+        buffer[i] = nc_byte((size_t) i, seed);
+    nc_bcast(buffer, m, MPI_BYTE, root, comm);
+    for (int i = 0; i < m; i++) {
+        if (buffer[i] != nc_byte((size_t) i, seed)) {
+            nc_fail("wrong byte", i, m);
+            break;
+        }
+    }
+    for (int i = 0; i < GUARD; i++) {
+        if (memory[i] != 0xa5 || buffer[m + i] != 0xa5)
+            nc_fail("outside the buffer", i, m);
+    }
+    free(memory);
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[] = { 0, 1, 4, 39, 40, 41, 255, 256, 359, 360, 361, 512, 2047, 2048, 2049, 4095, 4096, 4097,
+        8191, 8192, 8193, 16384, 65535, 65536, 65537, 262144, 1048576, 1048577
+    };
+    int seed = 0;
+
+    nc_init(&argc, &argv);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int root = 0; root < nc_size; root++)
+            one(MPI_COMM_WORLD, sizes[i], root, seed++);
+    }
+    /* back to back, more than the post ring is deep */
+    for (int i = 0; i < 300; i++)
+        one(MPI_COMM_WORLD, i % 7 ? 8 : 5000, 0, seed++);
+    return nc_finish();
+}
