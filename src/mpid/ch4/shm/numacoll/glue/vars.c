@@ -88,7 +88,6 @@ static bool algorithm_in_environment(enum nc_coll coll)
 /* The other ranks' error stacks come through pipes of their own: without a pause they could be read before the line. */
 static void let_rank_0_speak_first(void)
 {
-    MPIR_pmi_barrier();
     if (MPIR_Process.rank != 0)
         usleep(100000);
 }
