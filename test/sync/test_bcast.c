@@ -322,6 +322,12 @@ static void long_lived(void **state)
         assert_int_equal(nc_queue_take_post(&q[0], 1, &post), 0);
         assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1), &slot), 0);
     }
+    /* neither rank has been written a post for 2^23 operations, rank 0 for none at all: it must not find an old one */
+    for (int i = 0; i < 2 * NC_POSTS; i++) {
+        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_post(&q[0], 0)->clock), nc_clock_at(q[0].operation, 1)));
+        nc_queue_end(&q[0]);
+        nc_queue_end(&q[1]);
+    }
     alarm(0);
     for (int r = 0; r < 2; r++)
         free(memory[r]);

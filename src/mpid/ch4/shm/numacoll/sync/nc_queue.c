@@ -57,9 +57,9 @@ int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post)
     return await_done(q, reader, nc_clock_at(q->operation + 1 - NC_POSTS, 0));
 }
 
-/* Clocks are right within 2^23 operations. What was last seen or used longer ago than REFRESH operations is brought
- * near: seen[] by looking again; a slot that has rested as long by asking for more than its last readers (they can
- * always get there: it is over for me), so both stay comparable. */
+/* Clocks are right within 2^23 operations, so nothing that is compared may grow older than that. Every REFRESH
+ * operations what was last seen or used longer ago is brought near: seen[] by looking again; a slot that has rested as
+ * long by asking for more than its last readers (they can always get there: it is over for me). */
 #define REFRESH 65536
 
 static void refresh(struct nc_queue *q)
@@ -74,8 +74,22 @@ static void refresh(struct nc_queue *q)
     }
 }
 
+/* A rank that is root for ever is never written a post: the old ones would one day pass for new. In this operation
+ * nobody else writes mine any more (as a reader I have awaited its last announcement, as a root I get none), and the
+ * writer of its next use waits for R3, which follows. */
+static void refresh_post(struct nc_queue *q)
+{
+    struct nc_post *post = nc_queue_post(q, q->rank);
+    nc_clock now = nc_clock_at(q->operation, 0);
+
+    if (!nc_clock_reached(nc_atomic_acquire(&post->clock), now))
+        nc_atomic_release(&post->clock, now);
+}
+
 void nc_queue_end(struct nc_queue *q)
 {
+    if (q->operation % REFRESH >= REFRESH - NC_POSTS)
+        refresh_post(q);
     q->operation++;
     /* release R3: nothing of the operation is touched by me any more; its slots and my post may be used again;
      * partners: nc_queue_take_slot, nc_queue_take_post */

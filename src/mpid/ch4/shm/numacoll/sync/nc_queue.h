@@ -25,7 +25,8 @@ struct nc_post_header {
 #define NC_POST_PAYLOAD (NC_POST_BYTES - 8 - sizeof(struct nc_post_header))     /* 360 bytes */
 
 /* One operation's post. Writer: the parent, from the operation's begin until the reader's `done` passes the
- * operation. Reader: the owner of the ring. The first 40 bytes of payload travel in the line of the clock. */
+ * operation. Reader: the owner of the ring, which now and then also brings the clock of a post nobody wrote up to date
+ * (refresh_post). The first 40 bytes of payload travel in the line of the clock. */
 struct nc_post {
     struct nc_atomic clock;     /* (operation, fragments announced) */
     struct nc_post_header header;
