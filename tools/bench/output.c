@@ -195,9 +195,9 @@ bool output_plot(const struct table *t, const char *file)
     plot_data(g, t);
     fprintf(g, "set terminal %s size 1000,900 font 'Sans,12' background rgb 'white'\nset output '%s'\n", svg ? "svg" : "png",
             file);
-    fprintf(g, "set multiplot layout 2,1 title \"%s, %d ranks%s\\n{/*0.6 %s}\" noenhanced\n", o->collective, t->ranks,
-            o->off_cache ? ", off-cache" : "", "");
-    fprintf(g, "set logscale x 2\nset format x '%%.0b %%BB'\nset grid\nset xlabel 'message, bytes'\nset rmargin 4\n");
+    fprintf(g, "set multiplot layout 2,1 title \"%s, %d ranks%s\\n%s\" noenhanced font ',11'\n", o->collective, t->ranks,
+            o->off_cache ? ", off-cache" : "", text);
+    fprintf(g, "set logscale x 2\nset format x '%%.0b%%BB'\nset grid\nset xlabel 'message, bytes'\nset rmargin 4\n");
     fprintf(g, "set logscale y\nset ylabel 'time per call, microseconds'\nset key top left\n");
     plot_lines(g, t, 0, 0);
     fprintf(g, "\nunset logscale y\nset yrange [0:*]\nset ylabel 'time / time of %s'\n", o->algorithms[0]);
