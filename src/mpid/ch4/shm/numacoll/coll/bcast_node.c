@@ -60,7 +60,7 @@ static int write_inline(struct nc_bcast *b, struct children c, struct nc_stream 
 
     /* both may be far away, and the stores to a post would wait for the load of the data */
     for (int i = 0; i < c.count; i++)
-        nc_queue_prefetch_post(b->queue, nc_tree_absolute(b->tree, c.relative[i], c.root));
+        nc_queue_prefetch_post(b->queue, nc_tree_absolute(b->tree, c.relative[i], c.root), stream->length);
     copied = nc_copy_in(stream, payload, stream->length, &b->ledger);
     told = tell_first(b, c, &header, payload);
     return told ? told : copied;

@@ -42,13 +42,22 @@ static int progress(void *unused)
     return mpi_errno;
 }
 
+/* What was written through MPI_T since MPI_Init is brought into the range of its variable, alike on all ranks. */
+#define NC_CLAMP(name, low, high, unit) \
+    static inline int clamped_##name(void) \
+    { \
+        int value = MPIR_CVAR_NUMACOLL_##name; \
+        return value < (low) ? (low) : value > (high) ? (high) : value; \
+    }
+NC_INT_VARIABLES(NC_CLAMP)
+
 /* What the processes of a node share, as this communicator's variables say. */
 static struct nc_geometry wanted_geometry(int size)
 {
-    uint32_t f = (uint32_t) MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE;
+    uint32_t f = (uint32_t) clamped_FRAGMENT_SIZE();
 
-    return nc_geometry_make((uint32_t) size, (uint32_t) MPIR_CVAR_NUMACOLL_QUEUE_LENGTH, f ? f : 8192,
-                            (uint32_t) MPIR_CVAR_NUMACOLL_QUEUE_SETS);
+    return nc_geometry_make((uint32_t) size, (uint32_t) clamped_QUEUE_LENGTH(), f ? f : 8192,
+                            (uint32_t) clamped_QUEUE_SETS());
 }
 
 static int tree_kind(void)
@@ -65,27 +74,20 @@ static int tree_kind(void)
     }
 }
 
-static int make_private_parts(struct MPIDI_NUMACOLL_comm *state, const struct nc_geometry *g)
+/* In state->memory, which has room for a geometry of at least as many slots. */
+static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, const struct nc_geometry *g)
 {
-    int mpi_errno = MPI_SUCCESS;
     size_t queue_bytes = nc_queue_private_bytes(g);
 
-    state->memory = MPL_malloc(queue_bytes + nc_tree_bytes(state->size), MPL_MEM_COLL);
-    MPIR_ERR_CHKANDJUMP(!state->memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
     state->waiter.progress = progress;
     state->waiter.yield = MPIDI_NUMACOLL_world.yield;
     nc_queue_init(&state->queue, state->segment.base, g, state->rank, state->memory, &state->waiter);
     nc_tree_make(&state->bcast_tree, (char *) state->memory + queue_bytes, tree_kind(),
-                 MPIR_CVAR_NUMACOLL_BCAST_TREE_K, state->size);
+                 clamped_BCAST_TREE_K(), state->size);
     state->bcast.queue = &state->queue;
     state->bcast.tree = &state->bcast_tree;
-    state->bcast.sqrt_rule = MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE == 0;
+    state->bcast.sqrt_rule = clamped_FRAGMENT_SIZE() == 0;
     state->bcast.cache_bytes = MPIDI_NUMACOLL_world.cache_bytes;
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 /* Collective over the node's processes. */
@@ -102,12 +104,13 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     state->size = node_comm ? node_comm->local_size : 1;
     if (node_comm) {
         g = wanted_geometry(state->size);
-        mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &state->segment, &state->reason);
+        /* before the last agreement, which this process must not pass without it */
+        state->memory = MPL_malloc(nc_queue_private_bytes(&g) + nc_tree_bytes(state->size), MPL_MEM_COLL);
+        mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, state->memory != NULL, &state->segment,
+                                                  &state->reason);
         MPIR_ERR_CHECK(mpi_errno);
-        if (state->reason == NC_REASON_NONE) {
-            mpi_errno = make_private_parts(state, &g);
-            MPIR_ERR_CHECK(mpi_errno);
-        }
+        if (state->reason == NC_REASON_NONE)
+            make_private_parts(state, &g);
     }
     state->phase = state->reason == NC_REASON_NONE ? NC_PHASE_READY : NC_PHASE_UNUSABLE;
     MPIDI_NUMACOLL_report_setup(state, home);
@@ -116,6 +119,8 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     return mpi_errno;
   fn_fail:
     state->phase = NC_PHASE_UNUSABLE;
+    if (state->reason == NC_REASON_NONE)
+        state->reason = NC_REASON_BACKING;
     goto fn_exit;
 }
 
@@ -173,18 +178,19 @@ static int count_call(struct MPIDI_NUMACOLL_comm *state, bool on_home, bool dire
 
     if (*calls == 0 && direct)
         *calls = 1;
-    if (*calls < MPIR_CVAR_NUMACOLL_CREATE_AFTER)
+    if (*calls < clamped_CREATE_AFTER())
         ++*calls;
     return *calls;
 }
 
-static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, enum nc_coll coll)
+static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, enum nc_coll coll, bool inner)
 {
     int mpi_errno = MPI_SUCCESS;
     bool error = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_error;
     bool print = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_print;
 
-    state->fell_back[coll][state->reason]++;
+    if (!inner)
+        state->fell_back[coll][state->reason]++;
     if ((error || print) && comm->rank == 0 && !(state->announced & 1u << state->reason)) {
         fprintf(stderr, "numacoll: %s falls back on a communicator of %d ranks: %s\n",
                 MPIDI_NUMACOLL_coll_name(coll), comm->local_size, MPIDI_NUMACOLL_reason_name(state->reason));
@@ -205,15 +211,15 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(home, numacoll);
-    bool on_home = comm == home;
+    bool on_home = comm == home, inner = direct && !on_home;
 
     if (!state)
         state = new_state(home);
     MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (state->phase == NC_PHASE_INITIALISING)
         goto fn_exit;
-    if (count_call(state, on_home, direct) < MPIR_CVAR_NUMACOLL_CREATE_AFTER) {
-        state->deferred[coll]++;
+    if (count_call(state, on_home, direct) < clamped_CREATE_AFTER()) {
+        state->deferred[coll] += !inner;
         goto fn_exit;
     }
     mpi_errno = set_up(state, home);
@@ -225,7 +231,7 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
     if (on_home ? state->agreed : state->phase == NC_PHASE_READY) {
         *serving = state;
     } else {
-        mpi_errno = fall_back(state, comm, coll);
+        mpi_errno = fall_back(state, comm, coll, inner);
         MPIR_ERR_CHECK(mpi_errno);
     }
 

@@ -13,14 +13,14 @@
  * MPICH's own choice, and the algorithm of last resort serves. */
 static _Thread_local MPIR_Comm *handed_back;
 
-#define NC_HAND_BACK(Name, args, comm, fixed) \
+#define NC_HAND_BACK(elsewhere, args, comm, fixed) \
     do { \
         MPIR_Comm *outer = handed_back; \
         if (outer == (comm)) { \
             mpi_errno = fixed args; \
         } else { \
             handed_back = (comm); \
-            mpi_errno = MPIR_##Name##_allcomm_auto args; \
+            mpi_errno = elsewhere args; \
             handed_back = outer; \
         } \
     } while (0)
@@ -56,7 +56,7 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
         ((MPIDI_NUMACOLL_world.collectives >> coll & 1) && *table[coll].variable == table[coll].automatic);
 }
 
-#define NC_ENTER(name, Name, NAME, args, direct, fixed) \
+#define NC_ENTER(name, NAME, args, direct, elsewhere, fixed) \
     int mpi_errno = MPI_SUCCESS; \
     struct MPIDI_NUMACOLL_comm *state = NULL; \
     if (handed_back != comm) \
@@ -65,7 +65,7 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
         if (state) \
             mpi_errno = MPIDI_NUMACOLL_##name args; \
         else \
-            NC_HAND_BACK(Name, args, comm, fixed); \
+            NC_HAND_BACK(elsewhere, args, comm, fixed); \
     } \
     return mpi_errno;
 
@@ -76,13 +76,13 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        NC_ENTER(name, Name, NAME, args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), fixed) \
+        NC_ENTER(name, NAME, args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), MPIR_##Name##_allcomm_auto, fixed) \
     }
 
 #define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed) \
     int MPIDI_POSIX_mpi_##name##_numacoll params \
     { \
-        NC_ENTER(name, Name, NAME, args, false, fixed) \
+        NC_ENTER(name, NAME, args, false, MPIR_##Name##_impl, fixed) \
     }
 
 NC_COLLECTIVES(NC_ENTRY)
@@ -101,7 +101,7 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
         MPII_COLLECTIVE_FALLBACK_CHECK(comm->rank, 0, mpi_errno, \
                                        "numacoll: " #name ": this MPICH has no shared-memory module\n"); \
       fallback: \
-        NC_HAND_BACK(Name, args, comm, fixed); \
+        NC_HAND_BACK(MPIR_##Name##_allcomm_auto, args, comm, fixed); \
       fn_fail: \
         return mpi_errno; \
     }

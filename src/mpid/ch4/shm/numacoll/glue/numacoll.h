@@ -89,9 +89,9 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_selected_explicitly(enum nc_coll coll);
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
 
-/* segment.c: make or attach the segment, over node_comm; *reason says what prevented it, alike on all ranks. */
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, struct nc_segment *segment,
-                                  enum nc_reason *reason);
+/* segment.c: make or attach the segment, over node_comm; prepared: this process has what else it needs. *reason says what prevented it, alike on all ranks. */
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, bool prepared,
+                                  struct nc_segment *segment, enum nc_reason *reason);
 void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment);
 
 /* report.c */
@@ -100,6 +100,7 @@ void MPIDI_NUMACOLL_report_add(struct MPIDI_NUMACOLL_comm *state);
 void MPIDI_NUMACOLL_report_remove(struct MPIDI_NUMACOLL_comm *state);
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm);
 void MPIDI_NUMACOLL_report_totals(void);
+void MPIDI_NUMACOLL_report_clear(void);
 
 /* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
 struct nc_typed {

@@ -118,3 +118,16 @@ void MPIDI_NUMACOLL_report_totals(void)
         print_totals(MPIDI_NUMACOLL_coll_name(c), &totals[c]);
     fflush(stderr);
 }
+
+void MPIDI_NUMACOLL_report_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    memset(freed, 0, sizeof freed);
+    for (struct MPIDI_NUMACOLL_comm *s = states; s; s = s->next) {
+        memset(s->served, 0, sizeof s->served);
+        memset(s->inner, 0, sizeof s->inner);
+        memset(s->deferred, 0, sizeof s->deferred);
+        memset(s->fell_back, 0, sizeof s->fell_back);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -9,6 +9,7 @@
  * The exchange uses fixed MPIR algorithms on node_comm, which never select anything. */
 
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -126,6 +127,17 @@ static uint64_t fresh_nonce(void)
         MPL_atomic_fetch_add_uint64(&count, 1);
 }
 
+/* A signal undoes and ends fallocate; that is no lack of memory. */
+static bool allocate_pages(int fd, size_t start, size_t bytes)
+{
+    int failed;
+
+    do {
+        failed = fallocate(fd, 0, (off_t) start, (off_t) bytes);
+    } while (failed && errno == EINTR);
+    return !failed;
+}
+
 static void *write_header(int fd, const struct invitation *in)
 {
     void *base = NULL;
@@ -135,7 +147,7 @@ static void *write_header(int fd, const struct invitation *in)
     };
 
     /* fallocate first: a page that cannot be had must not turn up as SIGBUS */
-    if (ftruncate(fd, (off_t) in->bytes) == 0 && fallocate(fd, 0, 0, NC_PAGE) == 0)
+    if (ftruncate(fd, (off_t) in->bytes) == 0 && allocate_pages(fd, 0, NC_PAGE))
         base = map(fd, in->bytes, in->backing);
     if (base)
         memcpy(base, &h, sizeof h);
@@ -182,7 +194,7 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
 
 static bool allocate(int fd, char *base, size_t start, size_t bytes)
 {
-    if (fallocate(fd, 0, (off_t) start, (off_t) bytes))
+    if (!allocate_pages(fd, start, bytes))
         return false;
     for (size_t at = 0; at < bytes; at += NC_PAGE)
         base[start + at] = 0;
@@ -290,8 +302,8 @@ static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struc
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, struct nc_segment *segment,
-                                  enum nc_reason *reason)
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, bool prepared,
+                                  struct nc_segment *segment, enum nc_reason *reason)
 {
     int mpi_errno = MPI_SUCCESS, fd = -1;
     struct invitation in = {.reason = NC_REASON_NONE,.geometry = *geometry };
@@ -301,6 +313,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     if (node_comm->rank == 0) {
         in.bytes = charge_what_fits(&in.geometry);
         segment->charged = in.bytes > 0;
+        segment->bytes = in.bytes;
         in.reason = in.bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
     }
     for (int backing = NC_BACKING_MEMFD; backing <= NC_BACKING_NAMED_FILE && !all; backing++) {
@@ -311,7 +324,8 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     }
     *reason = all ? NC_REASON_NONE : in.reason == NC_REASON_BUDGET ? NC_REASON_BUDGET : NC_REASON_BACKING;
     if (all) {
-        mpi_errno = all_agree(node_comm, place(segment, fd, &in.geometry, node_comm->rank), &all);
+        bool placed = place(segment, fd, &in.geometry, node_comm->rank);
+        mpi_errno = all_agree(node_comm, placed && prepared, &all);
         MPIR_ERR_CHECK(mpi_errno);
         if (!all)
             *reason = NC_REASON_PAGES;

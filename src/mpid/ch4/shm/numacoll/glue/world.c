@@ -9,6 +9,8 @@
 
 struct nc_world MPIDI_NUMACOLL_world;
 
+static int hook_id;             /* of relieve, where waits yield */
+
 /* The affinity masks of all processes of the node, collective: in pieces of a line, which is what MPICH's start-up
  * exchange carries. */
 static int gather_masks(struct nc_cpus *masks)
@@ -45,6 +47,10 @@ static int learn_crowding(void)
     int mpi_errno = MPI_SUCCESS;
     struct nc_cpus *masks = MPL_malloc(sizeof(struct nc_cpus) * MPIR_Process.local_size, MPL_MEM_OTHER);
 
+    MPIDI_NUMACOLL_world.crowded = false;
+    if (MPIR_Process.local_size == 1)
+        /* alone, also where MPICH was built without shared memory between processes */
+        goto fn_exit;
     MPIR_ERR_CHKANDJUMP(!masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = gather_masks(masks);
     MPIR_ERR_CHECK(mpi_errno);
@@ -99,7 +105,6 @@ int MPIDI_NUMACOLL_world_init(void)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
-    static int hook_id;
 
     mpi_errno = MPIDI_NUMACOLL_vars_check(&w->collectives);
     MPIR_ERR_CHECK(mpi_errno);
@@ -125,5 +130,10 @@ void MPIDI_NUMACOLL_world_finalize(void)
 {
     if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
         MPIDI_NUMACOLL_report_totals();
+    MPIDI_NUMACOLL_report_clear();
+    /* MPI may be initialised again (sessions), and there are four places for hooks in all */
+    if (MPIDI_NUMACOLL_world.yield)
+        MPIR_Progress_hook_deregister(hook_id);
+    MPIDI_NUMACOLL_world.yield = false;
     MPIDI_NUMACOLL_world.initialised = false;
 }

@@ -80,10 +80,14 @@ int nc_queue_take_slot(struct nc_queue *q, nc_clock used, char **slot);
 /* Writer or forwarder: the post of `reader` for this operation, once it is free. */
 int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post);
 
-/* Writer: the line of a reader's post starts on its way here, while the data is fetched. */
-static inline void nc_queue_prefetch_post(const struct nc_queue *q, int reader)
+/* Writer: the lines of a reader's post that `payload` bytes will fill start on their way here, while the data is
+ * fetched. */
+static inline void nc_queue_prefetch_post(const struct nc_queue *q, int reader, size_t payload)
 {
-    __builtin_prefetch(nc_queue_post(q, reader), 1);
+    const char *post = (const char *) nc_queue_post(q, reader);
+
+    for (size_t at = 0; at < offsetof(struct nc_post, payload) + payload; at += 64)
+        __builtin_prefetch(post + at, 1);
 }
 
 /* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place). */
