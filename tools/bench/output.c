@@ -173,6 +173,18 @@ static void plot_data(FILE *g, const struct table *t)
     fprintf(g, "EOD\n");
 }
 
+/* Whether some ratio would lie on the floor of a linear axis. */
+static bool ratios_far_below_one(const struct table *t)
+{
+    for (int s = 0; s < t->options->size_count; s++) {
+        for (int a = 1; a < t->options->algorithm_count; a++) {
+            if (t->cell[s][a].ratio < 0.05)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void plot_lines(FILE *g, const struct table *t, int first, int offset)
 {
     for (int a = first; a < t->options->algorithm_count; a++)
@@ -200,7 +212,8 @@ bool output_plot(const struct table *t, const char *file)
     fprintf(g, "set logscale x 2\nset format x '%%.0b%%BB'\nset grid\nset xlabel 'message, bytes'\nset rmargin 4\n");
     fprintf(g, "set logscale y\nset ylabel 'time per call, microseconds'\nset key top left\n");
     plot_lines(g, t, 0, 0);
-    fprintf(g, "\nunset logscale y\nset yrange [0:*]\nset ylabel 'time / time of %s'\n", o->algorithms[0]);
+    fprintf(g, "\n%s\nset ylabel 'time / time of %s'\n", ratios_far_below_one(t) ? "set yrange [*:2]" :
+            "unset logscale y\nset yrange [0:*]", o->algorithms[0]);
     plot_lines(g, t, 1, 1);
     fprintf(g, ", 1 with lines lw 2 lc rgb 'gray40' title '%s'\nunset multiplot\n", o->algorithms[0]);
     return pclose(g) == 0;
