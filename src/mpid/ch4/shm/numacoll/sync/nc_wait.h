@@ -22,7 +22,7 @@ struct nc_waiter {
 /* The slow part of nc_wait_clock: progress, and giving the CPU away. */
 int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter);
 
-#define NC_WAIT_SPINS 200       /* about 5 us of PAUSE; measured against 50 to 2000 */
+#define NC_WAIT_SPINS 200       /* looks, a PAUSE after each: many times what a line takes to come from another core */
 
 /* Waits until *at has reached the clock `wanted`; 0, or the error of progress. The acquire is the reader's half of
  * every pair in nc_queue.c; the call site names the release. */
