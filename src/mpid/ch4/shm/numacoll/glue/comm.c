@@ -196,6 +196,8 @@ static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, enum n
                 MPIDI_NUMACOLL_coll_name(coll), comm->local_size, MPIDI_NUMACOLL_reason_name(state->reason));
         fflush(stderr);
     }
+    if (error && !(state->announced & 1u << state->reason))
+        MPIDI_NUMACOLL_let_rank_0_speak_first(comm->rank);
     state->announced |= 1u << state->reason;
     MPIR_ERR_CHKANDJUMP(error, mpi_errno, MPI_ERR_OTHER, "**collalgo");
 

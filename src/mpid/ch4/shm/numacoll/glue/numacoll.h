@@ -76,6 +76,9 @@ extern struct nc_world MPIDI_NUMACOLL_world;
 /* vars.c: every variable within its range? MPI_ERR_OTHER, with one line from rank 0 on stderr, if not. */
 int MPIDI_NUMACOLL_vars_check(unsigned *collectives);
 
+/* vars.c: before an error of all ranks: the first rank's abort ends the job, so the others give rank 0 time for its line. */
+void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank);
+
 /* world.c: is numacoll selected for any collective? */
 bool MPIDI_NUMACOLL_any_selected(void);
 

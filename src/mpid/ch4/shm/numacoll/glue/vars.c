@@ -85,10 +85,9 @@ static bool algorithm_in_environment(enum nc_coll coll)
     return false;
 }
 
-/* The other ranks' error stacks come through pipes of their own: without a pause they could be read before the line. */
-static void let_rank_0_speak_first(void)
+void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank)
 {
-    if (MPIR_Process.rank != 0)
+    if (rank != 0)
         usleep(100000);
 }
 
@@ -102,7 +101,7 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
     NC_INT_VARIABLES(NC_CHECK)
 #undef NC_CHECK
     if (!good)
-        let_rank_0_speak_first();
+        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
     for (int c = 0; c < NC_COLL_COUNT; c++) {
