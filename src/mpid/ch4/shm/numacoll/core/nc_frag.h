@@ -32,7 +32,8 @@ uint64_t nc_frag_sqrt_rule(uint64_t m);
 
 /* Bytes of a fragment the writer takes for a message of m bytes when slots have `slot` bytes.
  * sqrt_rule: the model's; otherwise a quarter of the message, so that the readers' copies overlap the writer's, but
- * neither more than a slot nor, where a slot holds that much, less than 4 KiB, where the notification costs as much as the copy. */
+ * neither more than a slot nor, where a slot holds that much, less than 4 KiB: an announcement costs a line there and
+ * back. */
 uint64_t nc_frag_choose(uint64_t m, uint64_t slot, bool sqrt_rule);
 
 #endif

@@ -76,7 +76,7 @@ static void refresh(struct nc_queue *q)
 
 /* A rank that is root for ever is never written a post: the old ones would one day pass for new. In this operation
  * nobody else writes mine any more (as a reader I have awaited its last announcement, as a root I get none), and the
- * writer of its next use waits for R3, which follows. */
+ * writer of its next use waits for R3, which follows: this store needs no partner of its own. */
 static void refresh_post(struct nc_queue *q)
 {
     struct nc_post *post = nc_queue_post(q, q->rank);
