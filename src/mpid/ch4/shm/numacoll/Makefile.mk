@@ -1,5 +1,5 @@
 # Read by src/mpi/coll/src/Makefile.mk, whatever the device: without the posix shared-memory module only the entry
-# points are built, and they fall back.
+# points are built, and they fall back. (BUILD_SHM_POSIX alone is true of every ch4.)
 
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll
 
@@ -9,6 +9,7 @@ noinst_HEADERS += \
 mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/entry.c
 
+if BUILD_CH4_SHM
 if BUILD_SHM_POSIX
 AM_CPPFLAGS += -DNUMACOLL_BUILD_SHM
 
@@ -28,4 +29,5 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/stream.c \
     src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast.c
+endif
 endif
