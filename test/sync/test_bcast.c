@@ -153,7 +153,11 @@ static int rank_main(const struct run *run, int rank)
     struct nc_waiter waiter = {.progress = progress,.context = &pacing,.yield = true };
     struct nc_queue queue;
     struct nc_tree tree;
-    struct nc_bcast bcast = {.queue = &queue,.tree = &tree,.sqrt_rule = run->sqrt_rule,.cache_bytes = 100000 };
+    struct nc_ledger ledger = { 0, 0 };
+    int *numa = calloc(run->geometry.ranks, sizeof *numa);
+    struct nc_bcast bcast = {.queue = &queue,.tree = &tree,.sqrt_rule = run->sqrt_rule,
+        .largest_fragment = run->geometry.slot_bytes,.cache_bytes = 100000,.numa = numa,.ledger = &ledger
+    };
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
     void *tree_memory = malloc(nc_tree_bytes((int) run->geometry.ranks));
     unsigned char *memory = malloc(2 * run->largest + 1000);
@@ -169,6 +173,7 @@ static int rank_main(const struct run *run, int rank)
     free(memory);
     free(tree_memory);
     free(private_memory);
+    free(numa);
     return wrong;
 }
 

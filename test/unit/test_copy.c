@@ -78,13 +78,13 @@ static void typed_streams(void **state)
             size_t n = LENGTH - at < f ? LENGTH - at : f;
             assert_int_equal(nc_copy_in(&from, fragment, n, &ledger), 0);
             memcpy(packed + at, fragment, n);
-            assert_int_equal(nc_copy_out(&back, fragment, n, 0, &ledger), 0);
+            assert_int_equal(nc_copy_out(&back, fragment, n, NC_COPY_REMOTE, &ledger), 0);
         }
         assert_memory_equal(packed, plain, LENGTH);
         assert_memory_equal(a.memory, b.memory, sizeof a.memory);
     }
-    assert_int_equal(ledger.in, 130 * LENGTH);
-    assert_int_equal(ledger.out, 2 * 130 * LENGTH);
+    assert_int_equal(ledger.local, 2 * 130 * LENGTH);
+    assert_int_equal(ledger.remote, 130 * LENGTH);
 }
 
 static void too_much_is_dropped(void **state)
@@ -94,13 +94,13 @@ static void too_much_is_dropped(void **state)
 
     (void) state;
     memset(from, 'x', sizeof from);
-    for (int beside = 0; beside < 2; beside++) {
+    for (int how = 0; how <= NC_COPY_BESIDE_CACHE; how++) {
         struct nc_stream s = {.bytes = to,.length = 10 };
-        assert_int_equal(nc_copy_out(&s, from, 7, beside, &ledger), 0);
-        assert_int_equal(nc_copy_out(&s, from, 64, beside, &ledger), 0);
+        assert_int_equal(nc_copy_out(&s, from, 7, how, &ledger), 0);
+        assert_int_equal(nc_copy_out(&s, from, 64, how, &ledger), 0);
         assert_string_equal(to, "xxxxxxxxxxabc");
     }
-    assert_int_equal(ledger.out, 20);
+    assert_int_equal(ledger.local, 20);
 }
 
 static void beside_the_cache(void **state)
@@ -115,7 +115,7 @@ static void beside_the_cache(void **state)
         for (size_t n = 1; n < 9000; n = n * 2 + 1) {
             struct nc_stream s = {.bytes = to + shift,.length = n };
             memset(to, 0x55, sizeof to);
-            assert_int_equal(nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, 1, &ledger), 0);
+            assert_int_equal(nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &ledger), 0);
             assert_memory_equal(to + shift, from + 3, n < 8990 ? n : 8990);
             assert_int_equal(to[shift + n], 0x55);
         }

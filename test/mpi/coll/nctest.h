@@ -33,6 +33,64 @@ static inline void nc_fail(const char *what, long a, long b)
         fprintf(stderr, "rank %d: %s (%ld, %ld)\n", nc_rank, what, a, b);
 }
 
+/* A performance variable of numacoll: what it has counted since it was opened. */
+struct nc_pvar {
+    char name[96];
+    MPI_T_pvar_handle handle;
+};
+
+static MPI_T_pvar_session nc_pvar_session;
+
+static inline void nc_pvars_start(void)
+{
+    int provided;
+
+    if (nc_pvar_session)
+        return;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&nc_pvar_session);
+}
+
+/* Opens up to max of those there are; how many. */
+static inline int nc_pvars_open(struct nc_pvar *all, int max)
+{
+    int n, used = 0;
+
+    nc_pvars_start();
+    MPI_T_pvar_get_num(&n);
+    for (int i = 0; i < n && used < max; i++) {
+        int length = sizeof all->name, verbosity, class, bind, readonly, continuous, atomic, count;
+        MPI_Datatype type;
+        MPI_T_enum names;
+        MPI_T_pvar_get_info(i, all[used].name, &length, &verbosity, &class, &type, &names, NULL, NULL, &bind, &readonly,
+                            &continuous, &atomic);
+        if (!strncmp(all[used].name, "numacoll_", 9))
+            MPI_T_pvar_handle_alloc(nc_pvar_session, i, NULL, &all[used++].handle, &count);
+    }
+    return used;
+}
+
+static inline void nc_pvar_open(struct nc_pvar *pvar, const char *name)
+{
+    int index = -1, count;
+
+    nc_pvars_start();
+    snprintf(pvar->name, sizeof pvar->name, "%s", name);
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) ||
+        MPI_T_pvar_handle_alloc(nc_pvar_session, index, NULL, &pvar->handle, &count)) {
+        fprintf(stderr, "no performance variable %s\n", name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+static inline unsigned long long nc_pvar_read(struct nc_pvar *pvar)
+{
+    unsigned long long value = 0;
+
+    MPI_T_pvar_read(nc_pvar_session, pvar->handle, &value);
+    return value;
+}
+
 static inline void nc_init(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);

@@ -4,10 +4,14 @@
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll
 
 noinst_HEADERS += \
+    src/mpid/ch4/shm/numacoll/numacoll_mpir.h \
     src/mpid/ch4/shm/numacoll/numacoll_hooks.h
 
 mpi_core_sources += \
-    src/mpid/ch4/shm/numacoll/glue/entry.c
+    src/mpid/ch4/shm/numacoll/core/nc_variable.c \
+    src/mpid/ch4/shm/numacoll/glue/entry.c \
+    src/mpid/ch4/shm/numacoll/glue/settings.c \
+    src/mpid/ch4/shm/numacoll/glue/json.c
 
 if BUILD_CH4_SHM
 if BUILD_SHM_POSIX
@@ -25,7 +29,9 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/world.c \
     src/mpid/ch4/shm/numacoll/glue/comm.c \
     src/mpid/ch4/shm/numacoll/glue/segment.c \
+    src/mpid/ch4/shm/numacoll/glue/counts.c \
     src/mpid/ch4/shm/numacoll/glue/report.c \
+    src/mpid/ch4/shm/numacoll/glue/pvars.c \
     src/mpid/ch4/shm/numacoll/glue/stream.c \
     src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast.c

@@ -6,8 +6,9 @@
 #include "numacoll_table.h"
 #include "glue/compat.h"
 
+/* leaf: the parameters a selection file gives, -1 for none */
 #define NC_DECLARE_POSIX(name, Name, NAME, params, args, fixed) \
-    int MPIDI_POSIX_mpi_##name##_numacoll params;
+    int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_LEAF params;
 NC_POSIX_COLLECTIVES(NC_DECLARE_POSIX)
 #undef NC_DECLARE_POSIX
 

@@ -15,7 +15,7 @@ static int node_part(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, 
     if (state->size == 1)
         goto fn_exit;
     MPIDI_NUMACOLL_stream_init(&stream, typed);
-    error = nc_bcast_node(&state->bcast, root, &stream, &sent);
+    error = nc_bcast_node(&state->bcast[state->leaf + 1].bcast, root, &stream, &sent);
     if (error < 0)
         MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_INTERN, "**fail");
     mpi_errno = error;
@@ -60,7 +60,10 @@ int MPIDI_NUMACOLL_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, in
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_NUMACOLL_home_state(comm);
     struct nc_typed typed = {.buffer = buffer,.count = count,.datatype = datatype };
+    MPI_Aint size;
 
+    MPIR_Datatype_get_size_macro(datatype, size);
+    MPIDI_NUMACOLL_count(state, NC_COLL_BCAST, (int) state->bcast[state->leaf + 1].kind, (size_t) (size * count));
     if (MPIDI_POSIX_COMM(comm, numacoll_home) || comm->node_count == 1)
         /* all ranks are on this node, in the order of their local ranks */
         return node_part(state, &typed, root);

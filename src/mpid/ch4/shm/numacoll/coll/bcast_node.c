@@ -61,7 +61,7 @@ static int write_inline(struct nc_bcast *b, struct children c, struct nc_stream 
     /* both may be far away, and the stores to a post would wait for the load of the data */
     for (int i = 0; i < c.count; i++)
         nc_queue_prefetch_post(b->queue, nc_tree_absolute(b->tree, c.relative[i], c.root), stream->length);
-    copied = nc_copy_in(stream, payload, stream->length, &b->ledger);
+    copied = nc_copy_in(stream, payload, stream->length, b->ledger);
     told = tell_first(b, c, &header, payload);
     return told ? told : copied;
 }
@@ -69,7 +69,7 @@ static int write_inline(struct nc_bcast *b, struct children c, struct nc_stream 
 static int write_fragments(struct nc_bcast *b, struct children c, struct nc_stream *stream)
 {
     struct nc_queue *q = b->queue;
-    uint64_t f = nc_frag_choose(stream->length, q->geometry.slot_bytes, b->sqrt_rule);
+    uint64_t f = nc_frag_choose(stream->length, b->largest_fragment, b->sqrt_rule);
     uint64_t n = nc_frag_count(stream->length, f);
     struct nc_post_header header = {
         .total = stream->length,.fragment = (uint32_t) f,.first_slot = (uint32_t) (q->head % q->geometry.slots)
@@ -82,7 +82,7 @@ static int write_fragments(struct nc_bcast *b, struct children c, struct nc_stre
         if (error)
             return error;
         if (!copied)
-            copied = nc_copy_in(stream, slot, nc_frag_bytes(stream->length, f, i), &b->ledger);
+            copied = nc_copy_in(stream, slot, nc_frag_bytes(stream->length, f, i), b->ledger);
         error = tell_fragment(b, c, &header, i);
         if (error)
             return error;
@@ -96,7 +96,8 @@ static int read_fragments(struct nc_bcast *b, struct children c, int root, const
     struct nc_queue *q = b->queue;
     const struct nc_post_header header = post->header;
     uint64_t n = nc_frag_count(header.total, header.fragment);
-    int beside_cache = header.total > b->cache_bytes;
+    int how = (header.total > b->cache_bytes ? NC_COPY_BESIDE_CACHE : 0) |
+        (b->numa[root] != b->numa[q->rank] ? NC_COPY_REMOTE : 0);
     int copied = 0;
 
     for (uint64_t i = 0; i < n; i++) {
@@ -107,7 +108,7 @@ static int read_fragments(struct nc_bcast *b, struct children c, int root, const
             return error;
         if (!copied)
             copied = nc_copy_out(stream, nc_queue_slot(q, root, header.first_slot + i),
-                                 nc_frag_bytes(header.total, header.fragment, i), beside_cache, &b->ledger);
+                                 nc_frag_bytes(header.total, header.fragment, i), how, b->ledger);
         if (nc_frag_ends_set(i + 1, q->geometry.set_slots))
             nc_queue_give_back(q, i + 1);
     }
@@ -127,7 +128,7 @@ static int read_message(struct nc_bcast *b, struct children c, int root, struct 
     if (post->header.fragment)
         return read_fragments(b, c, root, post, stream);
     error = tell_first(b, c, &post->header, post->payload);
-    copied = nc_copy_out(stream, post->payload, post->header.total, 0, &b->ledger);
+    copied = nc_copy_out(stream, post->payload, post->header.total, 0, b->ledger);
     return error ? error : copied;
 }
 

@@ -13,8 +13,10 @@ struct nc_bcast {
     struct nc_queue *queue;
     const struct nc_tree *tree;
     bool sqrt_rule;             /* the writer's choice of fragments, see nc_frag_choose */
+    uint32_t largest_fragment;  /* bytes; at most a slot */
     size_t cache_bytes;         /* messages above this are stored past the cache */
-    struct nc_ledger ledger;
+    const int *numa;            /* [ranks] NUMA nodes, for the ledger */
+    struct nc_ledger *ledger;
 };
 
 /* Sends the root's stream to everybody else's. *sent: the root's length, which the others' may differ from: what is

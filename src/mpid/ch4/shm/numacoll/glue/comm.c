@@ -3,6 +3,11 @@
  * Everything here that decides is the same on all ranks of the communicator: it depends on its kind, on how many
  * calls it has seen, and on what was agreed. */
 
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "numacoll.h"
 
 /* ---- hooks ---- */
@@ -25,7 +30,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm * comm)
 
     if (!state)
         return;
-    MPIDI_NUMACOLL_report_remove(state);
+    MPIDI_NUMACOLL_counts_remove(state);
     MPIDI_NUMACOLL_segment_free(&state->segment);
     MPL_free(state->memory);
     MPL_free(state);
@@ -42,75 +47,184 @@ static int progress(void *unused)
     return mpi_errno;
 }
 
-/* What was written through MPI_T since MPI_Init is brought into the range of its variable, alike on all ranks. */
-#define NC_CLAMP(name, low, high, unit) \
-    static inline int clamped_##name(void) \
-    { \
-        int value = MPIR_CVAR_NUMACOLL_##name; \
-        return value < (low) ? (low) : value > (high) ? (high) : value; \
-    }
-NC_INT_VARIABLES(NC_CLAMP)
-
-/* What the processes of a node share, as this communicator's variables say. */
-static struct nc_geometry wanted_geometry(int size)
+/* What the processes of a node share, as this communicator's settings say. */
+static struct nc_geometry wanted_geometry(MPIR_Comm * home, int size)
 {
-    uint32_t f = (uint32_t) clamped_FRAGMENT_SIZE();
+    uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_FRAGMENT_SIZE);
 
-    return nc_geometry_make((uint32_t) size, (uint32_t) clamped_QUEUE_LENGTH(), f ? f : 8192,
-                            (uint32_t) clamped_QUEUE_SETS());
+    return nc_geometry_make((uint32_t) size, (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_LENGTH),
+                            f ? f : NC_LARGEST_SLOT_OF_RULE, (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_SETS));
 }
 
-static int tree_kind(void)
+_Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
+               MPIR_CVAR_NUMACOLL_BCAST_TREE_kary == (int) NC_TREE_KARY &&
+               MPIR_CVAR_NUMACOLL_BCAST_TREE_knomial == (int) NC_TREE_KNOMIAL &&
+               MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN, "cvars.yaml lists them as nc_tree.h does");
+
+/* Bcast as a leaf (-1: none) wants it. tree_memory: of nc_tree_bytes. */
+static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *tree_memory)
 {
-    switch (MPIR_CVAR_NUMACOLL_BCAST_TREE) {
-        case MPIR_CVAR_NUMACOLL_BCAST_TREE_flat:
-            return NC_TREE_FLAT;
-        case MPIR_CVAR_NUMACOLL_BCAST_TREE_kary:
-            return NC_TREE_KARY;
-        case MPIR_CVAR_NUMACOLL_BCAST_TREE_chain:
-            return NC_TREE_CHAIN;
-        default:
-            return NC_TREE_KNOMIAL;
-    }
+    struct nc_bcast_choice *c = &state->bcast[leaf + 1];
+    uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, leaf, NC_FRAGMENT_SIZE);
+    uint32_t slot = state->queue.geometry.slot_bytes;
+
+    c->kind = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE);
+    nc_tree_make(&c->tree, tree_memory, c->kind, MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE_K), state->size);
+    c->bcast = (struct nc_bcast) {
+        .queue = &state->queue,.tree = &c->tree,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
+        .cache_bytes = MPIDI_NUMACOLL_world.cache_bytes,.numa = state->numa,.ledger = &state->ledger,
+    };
 }
 
-/* In state->memory, which has room for a geometry of at least as many slots. */
-static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, const struct nc_geometry *g)
-{
-    size_t queue_bytes = nc_queue_private_bytes(g);
+/* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
+ * shrink after the memory is made. */
+struct parts {
+    size_t bcast, trees, tree, numa, queue;
+};
 
+static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
+{
+    size_t choices = (size_t) state->leaves + 1, end;
+    struct parts p = {.bcast = 0,.tree = nc_tree_bytes(state->size) };
+
+    p.trees = choices * sizeof(struct nc_bcast_choice);
+    p.numa = p.trees + choices * p.tree;
+    end = p.numa + (size_t) state->size * sizeof(int);
+    p.queue = (end + 7) / 8 * 8;
+    return p;
+}
+
+static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct parts *p)
+{
+    state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
+    state->numa = (int *) ((char *) state->memory + p->numa);
+}
+
+static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
+{
+    for (int leaf = -1; leaf < state->leaves; leaf++)
+        choose_bcast(state, home, leaf, (char *) state->memory + p->trees + (size_t) (leaf + 1) * p->tree);
+}
+
+/* Once the segment is there; it may have fewer slots than the memory was made for. */
+static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p,
+                               const struct nc_geometry *g)
+{
     state->waiter.progress = progress;
     state->waiter.yield = MPIDI_NUMACOLL_world.yield;
-    nc_queue_init(&state->queue, state->segment.base, g, state->rank, state->memory, &state->waiter);
-    nc_tree_make(&state->bcast_tree, (char *) state->memory + queue_bytes, tree_kind(),
-                 clamped_BCAST_TREE_K(), state->size);
-    state->bcast.queue = &state->queue;
-    state->bcast.tree = &state->bcast_tree;
-    state->bcast.sqrt_rule = clamped_FRAGMENT_SIZE() == 0;
-    state->bcast.cache_bytes = MPIDI_NUMACOLL_world.cache_bytes;
+    nc_queue_init(&state->queue, state->segment.base, g, state->rank, (char *) state->memory + p->queue, &state->waiter);
+    choose(state, home, p);
 }
 
-/* Collective over the node's processes. */
+/* ---- agreement ---- */
+
+/* What must be the same on all processes of the node: of each setting per communicator or call its value, and whether
+ * it is an info key. And `prepared`, which all must be. Collective; *different: a setting that differs, or -1. */
+static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared, int *different)
+{
+    enum { VALUES = 2 * NC_SETTING_COUNT + 1 };
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS;
+    int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
+
+    for (int i = 0; i < NC_SETTING_COUNT; i++) {
+        bool compared = MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS;
+        both[2 * i] = compared ? MPIDI_NUMACOLL_setting(home, -1, i) : 0;
+        both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(home, i);
+    }
+    both[VALUES - 1] = prepared;
+    for (int i = 0; i < VALUES; i++)
+        lowest_negative[i] = -highest[i];
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, MPI_INT, MPI_MAX,
+                                                        home->node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    *all_prepared = -lowest_negative[VALUES - 1];
+    *different = -1;
+    for (int i = 2 * NC_SETTING_COUNT - 1; i >= 0; i--) {
+        if (highest[i] != -lowest_negative[i])
+            *different = i / 2;
+    }
+    if (*different >= 0 && home->node_comm->rank == 0) {
+        fprintf(stderr, "numacoll: communicator of %d ranks: %s: must be the same on all ranks, as a variable and as an "
+                "info key\n", home->local_size, MPIDI_NUMACOLL_variables[*different].name);
+        fflush(stderr);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Who runs on which NUMA node, at this moment. */
+static int exchange_numa_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    unsigned cpu, node;
+    int mine = syscall(SYS_getcpu, &cpu, &node, NULL) ? 0 : (int) node;
+
+    return MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, state->numa, 1, MPI_INT, node_comm, errflag);
+}
+
+/* Collective over the node's processes: everything up to READY, or the reason why not, alike on all. */
+static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
+{
+    int mpi_errno = MPI_SUCCESS, different;
+    MPIR_Comm *node_comm = home->node_comm;
+    struct nc_geometry g = wanted_geometry(home, state->size);
+    struct parts parts = parts_of(state);
+    bool prepared;
+
+    state->memory = MPL_malloc(parts.queue + nc_queue_private_bytes(&g), MPL_MEM_COLL);
+    mpi_errno = compare_settings(home, state->memory != NULL, &prepared, &different);
+    MPIR_ERR_CHECK(mpi_errno);
+    state->reason = different >= 0 ? NC_REASON_SETTINGS : prepared ? NC_REASON_NONE : NC_REASON_PAGES;
+    if (state->reason != NC_REASON_NONE)
+        goto fn_exit;
+    point_into_memory(state, &parts);
+    mpi_errno = exchange_numa_nodes(state, node_comm);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, MPIDI_NUMACOLL_setting(home, -1, NC_PLACEMENT),
+                                              &state->segment, &state->reason);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (state->reason == NC_REASON_NONE)
+        make_private_parts(state, home, &parts, &g);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* A process alone on its node copies nothing, but its calls go by the same settings and are counted. */
+static void make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
+{
+    struct parts parts = parts_of(state);
+
+    state->memory = MPL_malloc(parts.queue, MPL_MEM_COLL);
+    state->reason = state->memory ? NC_REASON_NONE : NC_REASON_PAGES;
+    if (state->memory) {
+        point_into_memory(state, &parts);
+        choose(state, home, &parts);
+    }
+}
+
+/* Collective over the node's processes, once. */
 static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
     int mpi_errno = MPI_SUCCESS;
-    MPIR_Comm *node_comm = home->node_comm;
-    struct nc_geometry g;
 
     if (state->phase != NC_PHASE_NONE)
         goto fn_exit;
     state->phase = NC_PHASE_INITIALISING;
-    state->rank = node_comm ? node_comm->rank : 0;
-    state->size = node_comm ? node_comm->local_size : 1;
-    if (node_comm) {
-        g = wanted_geometry(state->size);
-        /* before the last agreement, which this process must not pass without it */
-        state->memory = MPL_malloc(nc_queue_private_bytes(&g) + nc_tree_bytes(state->size), MPL_MEM_COLL);
-        mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, state->memory != NULL, &state->segment,
-                                                  &state->reason);
+    state->rank = home->node_comm ? home->node_comm->rank : 0;
+    state->size = home->node_comm ? home->node_comm->local_size : 1;
+    state->leaves = MPIDI_NUMACOLL_leaf_count();
+    if (home->node_comm) {
+        mpi_errno = make_segment(state, home);
         MPIR_ERR_CHECK(mpi_errno);
-        if (state->reason == NC_REASON_NONE)
-            make_private_parts(state, &g);
+    } else {
+        make_without_segment(state, home);
     }
     state->phase = state->reason == NC_REASON_NONE ? NC_PHASE_READY : NC_PHASE_UNUSABLE;
     MPIDI_NUMACOLL_report_setup(state, home);
@@ -121,6 +235,31 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     state->phase = NC_PHASE_UNUSABLE;
     if (state->reason == NC_REASON_NONE)
         state->reason = NC_REASON_BACKING;
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm)
+{
+    int mpi_errno = MPI_SUCCESS, different;
+    struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
+    struct parts parts;
+    bool unused;
+
+    /* before it is set up, that will compare them */
+    if (!state || state->phase != NC_PHASE_READY)
+        goto fn_exit;
+    if (comm->node_comm) {
+        mpi_errno = compare_settings(comm, true, &unused, &different);
+        MPIR_ERR_CHECK(mpi_errno);
+        MPIR_ERR_CHKANDJUMP(different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+    }
+    parts = parts_of(state);
+    choose(state, comm, &parts);
+    MPIDI_NUMACOLL_report_setup(state, comm);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
     goto fn_exit;
 }
 
@@ -166,19 +305,26 @@ static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm * home)
 
     if (state) {
         MPIDI_POSIX_COMM(home, numacoll) = state;
-        MPIDI_NUMACOLL_report_add(state);
+        MPIDI_NUMACOLL_counts_add(state);
     }
     return state;
 }
 
-/* MPICH's own broadcast at the making of a communicator is its first call, whether it came here or not. */
-static int count_call(struct MPIDI_NUMACOLL_comm *state, bool on_home, bool direct)
+/* Whether this is the broadcast MPICH does itself when it makes a communicator, which has no number before it. (Those it
+ * makes at MPI_Init, and those of doubtful origin, it does not broadcast on.) */
+static bool is_at_commit(const MPIR_Comm * home)
+{
+    return home->seq == 0 && !HANDLE_IS_BUILTIN(home->handle) && !home->tainted;
+}
+
+/* That broadcast is a communicator's first call, whether it came here or not. */
+static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm * home, bool on_home)
 {
     int *calls = on_home ? &state->calls : &state->node_calls;
 
-    if (*calls == 0 && direct)
+    if (*calls == 0 && !is_at_commit(home))
         *calls = 1;
-    if (*calls < clamped_CREATE_AFTER())
+    if (*calls < MPIDI_NUMACOLL_variable(NC_CREATE_AFTER))
         ++*calls;
     return *calls;
 }
@@ -190,7 +336,7 @@ static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, enum n
     bool print = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_print;
 
     if (!inner)
-        state->fell_back[coll][state->reason]++;
+        state->counts.fell_back[coll][state->reason]++;
     if ((error || print) && comm->rank == 0 && !(state->announced & 1u << state->reason)) {
         fprintf(stderr, "numacoll: %s falls back on a communicator of %d ranks: %s\n",
                 MPIDI_NUMACOLL_coll_name(coll), comm->local_size, MPIDI_NUMACOLL_reason_name(state->reason));
@@ -220,8 +366,8 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
     MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (state->phase == NC_PHASE_INITIALISING)
         goto fn_exit;
-    if (count_call(state, on_home, direct) < clamped_CREATE_AFTER()) {
-        state->deferred[coll] += !inner;
+    if (count_call(state, home, on_home) < MPIDI_NUMACOLL_variable(NC_CREATE_AFTER)) {
+        state->counts.deferred[coll] += !inner;
         goto fn_exit;
     }
     mpi_errno = set_up(state, home);
@@ -243,7 +389,8 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, struct MPIDI_NUMACOLL_comm **serving)
+int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int leaf,
+                         struct MPIDI_NUMACOLL_comm **serving)
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
@@ -255,9 +402,9 @@ int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, struc
         if (home)
             mpi_errno = enter_slowly(comm, home, coll, direct, serving);
     }
-    if (*serving && direct && MPIDI_POSIX_COMM(comm, numacoll_home))
-        (*serving)->inner[coll]++;
-    else if (*serving)
-        (*serving)->served[coll]++;
+    if (*serving) {
+        (*serving)->leaf = leaf;
+        (*serving)->inner_call = direct && MPIDI_POSIX_COMM(comm, numacoll_home);
+    }
     return mpi_errno;
 }

@@ -56,11 +56,11 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
         ((MPIDI_NUMACOLL_world.collectives >> coll & 1) && *table[coll].variable == table[coll].automatic);
 }
 
-#define NC_ENTER(name, NAME, args, direct, elsewhere, fixed) \
+#define NC_ENTER(name, NAME, args, direct, leaf, elsewhere, fixed) \
     int mpi_errno = MPI_SUCCESS; \
     struct MPIDI_NUMACOLL_comm *state = NULL; \
     if (handed_back != comm) \
-        mpi_errno = MPIDI_NUMACOLL_enter(comm, NC_COLL_##NAME, direct, &state); \
+        mpi_errno = MPIDI_NUMACOLL_enter(comm, NC_COLL_##NAME, direct, leaf, &state); \
     if (mpi_errno == MPI_SUCCESS) { \
         if (state) \
             mpi_errno = MPIDI_NUMACOLL_##name args; \
@@ -76,13 +76,17 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        NC_ENTER(name, NAME, args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), MPIR_##Name##_allcomm_auto, fixed) \
+        NC_ENTER(name, NAME, args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, MPIR_##Name##_allcomm_auto, fixed) \
+    } \
+    int MPIR_##Name##_numacoll_leaf NC_AND_LEAF params \
+    { \
+        NC_ENTER(name, NAME, args, false, leaf, MPIR_##Name##_allcomm_auto, fixed) \
     }
 
 #define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed) \
-    int MPIDI_POSIX_mpi_##name##_numacoll params \
+    int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_LEAF params \
     { \
-        NC_ENTER(name, NAME, args, false, MPIR_##Name##_impl, fixed) \
+        NC_ENTER(name, NAME, args, false, leaf, MPIR_##Name##_impl, fixed) \
     }
 
 NC_COLLECTIVES(NC_ENTRY)
@@ -104,6 +108,11 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
         NC_HAND_BACK(MPIR_##Name##_allcomm_auto, args, comm, fixed); \
       fn_fail: \
         return mpi_errno; \
+    } \
+    int MPIR_##Name##_numacoll_leaf NC_AND_LEAF params \
+    { \
+        (void) leaf; \
+        return MPIR_##Name##_intra_numacoll args; \
     }
 
 NC_COLLECTIVES(NC_STUB)

@@ -5,7 +5,7 @@
 
 #include "mpidimpl.h"
 #include "numacoll_hooks.h"
-#include "numacoll_vars.h"
+#include "settings.h"
 #include "../coll/bcast_node.h"
 #include "../core/nc_tree.h"
 #include "../sync/nc_copy.h"
@@ -20,8 +20,10 @@ enum nc_coll {
         NC_COLL_COUNT
 };
 
-/* Why a call falls back. The names are in report.c. */
-enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_COUNT };
+/* Why a call falls back. The names are in counts.c. */
+enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_SETTINGS,
+    NC_REASON_COUNT
+};
 
 /* In the order they are tried: without a name there is nothing to be left behind. */
 enum nc_backing { NC_BACKING_MEMFD, NC_BACKING_UNNAMED_FILE, NC_BACKING_NAMED_FILE };
@@ -39,6 +41,28 @@ struct nc_segment {
     struct nc_placement placement;
 };
 
+enum { NC_WAYS = 10 };          /* at most as many algorithms has a collective */
+
+/* What is counted of a communicator; also the sum over several. Nothing but uint64_t. */
+struct nc_counts {
+    uint64_t served[NC_COLL_COUNT][NC_WAYS];    /* calls of the user, at either level, by algorithm */
+    uint64_t bytes[NC_COLL_COUNT][NC_WAYS];     /* of their messages */
+    uint64_t inner[NC_COLL_COUNT];      /* calls MPICH makes itself on a node_comm, inside another collective */
+    uint64_t deferred[NC_COLL_COUNT];   /* before the segment was made */
+    uint64_t fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
+    /* the rest is kept elsewhere until it is added up */
+    uint64_t waits_spinning, waits_in_progress, waits_yielding;
+    uint64_t copied_local, copied_remote;
+    uint64_t segment_bytes, pages_right, pages_misplaced, pages_unverified;
+};
+
+/* Bcast as the settings of a communicator or of a leaf want it. */
+struct nc_bcast_choice {
+    struct nc_bcast bcast;
+    struct nc_tree tree;
+    enum nc_tree_kind kind;
+};
+
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
 
 /* The state of a set of node-local ranks: of a communicator with at least two processes somewhere on one node. The
@@ -54,12 +78,14 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_segment segment;
     struct nc_queue queue;
     struct nc_waiter waiter;
-    struct nc_tree bcast_tree;
-    struct nc_bcast bcast;
-    void *memory;               /* of queue and trees */
-    uint64_t served[NC_COLL_COUNT];     /* calls of the user, at either level */
-    uint64_t inner[NC_COLL_COUNT];      /* calls MPICH makes itself on a node_comm, inside another collective */
-    uint64_t deferred[NC_COLL_COUNT], fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
+    struct nc_bcast_choice *bcast;      /* [1 + leaves]: of the communicator, then of each leaf of the selection files */
+    int leaves;
+    int leaf;                   /* of the call that is being served, -1: none */
+    bool inner_call;            /* ... MPICH makes it itself */
+    int *numa;                  /* [size] NUMA node of each process */
+    struct nc_ledger ledger;
+    void *memory;               /* of all the arrays */
+    struct nc_counts counts;
     struct MPIDI_NUMACOLL_comm *next, **link;   /* list of all states, for the report */
 };
 
@@ -76,34 +102,54 @@ extern struct nc_world MPIDI_NUMACOLL_world;
 /* vars.c: every variable within its range? MPI_ERR_OTHER, with one line from rank 0 on stderr, if not. */
 int MPIDI_NUMACOLL_vars_check(unsigned *collectives);
 
-/* vars.c: before an error of all ranks: the first rank's abort ends the job, so the others give rank 0 time for its line. */
-void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank);
-
 /* world.c: is numacoll selected for any collective? */
 bool MPIDI_NUMACOLL_any_selected(void);
 
 /* comm.c: the state that is to serve this call, NULL if the call is to go to MPICH. All ranks alike.
- * direct: selected by variable, not by a selection file.
+ * direct: selected by variable, not by a selection file; leaf: the parameters that file gives, -1 for none.
  * Errors: MPI_ERR_OTHER under MPIR_CVAR_COLLECTIVE_FALLBACK=error. */
-int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, struct MPIDI_NUMACOLL_comm **state);
+int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int leaf,
+                         struct MPIDI_NUMACOLL_comm **state);
+
+/* comm.c: collective; a communicator in use has new info keys. Errors: MPI_ERR_INFO_VALUE where ranks differ. */
+int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm);
 
 /* entry.c */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_selected_explicitly(enum nc_coll coll);
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
 
-/* segment.c: make or attach the segment, over node_comm; prepared: this process has what else it needs. *reason says what prevented it, alike on all ranks. */
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, bool prepared,
+/* segment.c: make or attach the segment, over node_comm; placement as the variable's values. *reason says what
+ * prevented it, alike on all ranks. */
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, int placement,
                                   struct nc_segment *segment, enum nc_reason *reason);
 void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment);
 
-/* report.c */
+/* counts.c */
 const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason);
-void MPIDI_NUMACOLL_report_add(struct MPIDI_NUMACOLL_comm *state);
-void MPIDI_NUMACOLL_report_remove(struct MPIDI_NUMACOLL_comm *state);
+const char *MPIDI_NUMACOLL_algorithms(enum nc_coll coll);       /* names by number, one space between */
+void MPIDI_NUMACOLL_counts_add(struct MPIDI_NUMACOLL_comm *state);
+void MPIDI_NUMACOLL_counts_remove(struct MPIDI_NUMACOLL_comm *state);
+void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum);
+void MPIDI_NUMACOLL_counts_clear(void);
+
+/* One call, counted where it begins to be served; way: the algorithm's number. */
+static inline void MPIDI_NUMACOLL_count(struct MPIDI_NUMACOLL_comm *state, enum nc_coll coll, int way, size_t bytes)
+{
+    if (state->inner_call) {
+        state->counts.inner[coll]++;
+    } else {
+        state->counts.served[coll][way]++;
+        state->counts.bytes[coll][way] += bytes;
+    }
+}
+
+/* pvars.c: the counts as performance variables */
+void MPIDI_NUMACOLL_pvars_register(void);
+
+/* report.c */
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm);
 void MPIDI_NUMACOLL_report_totals(void);
-void MPIDI_NUMACOLL_report_clear(void);
 
 /* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
 struct nc_typed {

@@ -228,12 +228,12 @@ static struct nc_placement look_up(char *region, size_t bytes)
     return found;
 }
 
-static bool place(struct nc_segment *segment, int fd, const struct nc_geometry *g, int rank)
+static bool place(struct nc_segment *segment, int fd, const struct nc_geometry *g, int rank, int placement)
 {
     struct nc_layout l = nc_layout_make(g);
     size_t mine = nc_layout_region(&l, rank);
 
-    if (MPIR_CVAR_NUMACOLL_PLACEMENT == MPIR_CVAR_NUMACOLL_PLACEMENT_none) {
+    if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_none) {
         if (rank == 0)
             return allocate(fd, segment->base, NC_PAGE, segment->bytes - NC_PAGE);
         return true;
@@ -302,7 +302,7 @@ static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struc
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, bool prepared,
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, int placement,
                                   struct nc_segment *segment, enum nc_reason *reason)
 {
     int mpi_errno = MPI_SUCCESS, fd = -1;
@@ -324,8 +324,8 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     }
     *reason = all ? NC_REASON_NONE : in.reason == NC_REASON_BUDGET ? NC_REASON_BUDGET : NC_REASON_BACKING;
     if (all) {
-        bool placed = place(segment, fd, &in.geometry, node_comm->rank);
-        mpi_errno = all_agree(node_comm, placed && prepared, &all);
+        bool placed = place(segment, fd, &in.geometry, node_comm->rank, placement);
+        mpi_errno = all_agree(node_comm, placed, &all);
         MPIR_ERR_CHECK(mpi_errno);
         if (!all)
             *reason = NC_REASON_PAGES;

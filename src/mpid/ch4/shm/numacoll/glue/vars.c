@@ -1,9 +1,12 @@
 /* The variables a user sets: each within its range, or one line that says which, where and what is allowed. */
 
+#define _GNU_SOURCE
 #include "numacoll.h"
 
 #include <strings.h>
 #include <unistd.h>
+
+extern char **environ;
 
 static void complain(const char *variable, const char *value, const char *allowed)
 {
@@ -13,15 +16,21 @@ static void complain(const char *variable, const char *value, const char *allowe
     }
 }
 
-static bool int_in_range(const char *variable, int value, int low, int high, const char *unit)
+static bool in_range(enum nc_setting setting, int value)
 {
-    char text[16], allowed[64];
+    const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
+    static const char *const names[NC_SETTING_COUNT] = {
+#define NC_NAME(NAME, name, scope, low, high, unit, values) #NAME,
+        NC_VARIABLES(NC_NAME)
+#undef NC_NAME
+    };
+    char text[16], allowed[128];
 
-    if (low <= value && value <= high)
+    if (v->low <= value && value <= v->high)
         return true;
     snprintf(text, sizeof text, "%d", value);
-    snprintf(allowed, sizeof allowed, "%d to %d %s", low, high, unit);
-    complain(variable, text, allowed);
+    nc_variable_allowed(v, allowed, sizeof allowed);
+    complain(names[setting], text, allowed);
     return false;
 }
 
@@ -85,10 +94,20 @@ static bool algorithm_in_environment(enum nc_coll coll)
     return false;
 }
 
-void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank)
+/* A name nobody reads is most likely a slip; it may also be meant for another version. */
+static void mention_unknown_names(void)
 {
-    if (rank != 0)
-        usleep(100000);
+    static const char *const prefix = "MPIR_CVAR_NUMACOLL_";
+
+    for (char **e = environ; *e && MPIR_Process.rank == 0; e++) {
+        const char *name = *e + strlen(prefix);
+        int number;
+        if (strncmp(*e, prefix, strlen(prefix)) || nc_words_find(NC_VARIABLE_NAMES, name, strcspn(name, "="), &number))
+            continue;
+        fprintf(stderr, "numacoll: %.*s: ignored: after %s there are %s\n", (int) strcspn(*e, "="), *e, prefix,
+                NC_VARIABLE_NAMES);
+        fflush(stderr);
+    }
 }
 
 int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
@@ -96,10 +115,11 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
     int mpi_errno = MPI_SUCCESS;
     bool good = parse_collectives(MPIR_CVAR_NUMACOLL_COLLECTIVES, collectives);
 
-#define NC_CHECK(name, low, high, unit) \
-    good = good && int_in_range(#name, MPIR_CVAR_NUMACOLL_##name, low, high, unit);
-    NC_INT_VARIABLES(NC_CHECK)
+#define NC_CHECK(NAME, name, scope, low, high, unit, values) \
+    good = good && in_range(NC_##NAME, (int) MPIR_CVAR_NUMACOLL_##NAME);
+    NC_VARIABLES(NC_CHECK)
 #undef NC_CHECK
+    mention_unknown_names();
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");

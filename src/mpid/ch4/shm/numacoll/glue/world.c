@@ -80,7 +80,8 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
     static _Thread_local int last, fruitless;
     int now = 0;
 
-    if (!MPIDI_NUMACOLL_any_selected())
+    if (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_off ||
+        (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && !MPIDI_NUMACOLL_any_selected()))
         return MPI_SUCCESS;
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
         now += MPL_atomic_relaxed_load_int(&MPIDI_VCI(i).progress_count);
@@ -118,6 +119,7 @@ int MPIDI_NUMACOLL_world_init(void)
         MPIR_ERR_CHECK(mpi_errno);
         MPIR_Progress_hook_activate(hook_id);
     }
+    MPIDI_NUMACOLL_pvars_register();
     w->initialised = true;
 
   fn_exit:
@@ -130,7 +132,8 @@ void MPIDI_NUMACOLL_world_finalize(void)
 {
     if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
         MPIDI_NUMACOLL_report_totals();
-    MPIDI_NUMACOLL_report_clear();
+    MPIDI_NUMACOLL_counts_clear();
+    MPIDI_NUMACOLL_leaves_clear();
     /* MPI may be initialised again (sessions), and there are four places for hooks in all */
     if (MPIDI_NUMACOLL_world.yield)
         MPIR_Progress_hook_deregister(hook_id);

@@ -139,11 +139,11 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, struct nc_ledger *le
     else
         error = pack(s, shared, n);
     s->at += n;
-    ledger->in += n;
+    ledger->local += n;
     return error;
 }
 
-int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int beside_cache, struct nc_ledger *ledger)
+int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how, struct nc_ledger *ledger)
 {
     size_t room = s->length - s->at;
     int error = 0;
@@ -154,11 +154,11 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int beside_ca
         return 0;
     if (!s->bytes)
         error = unpack(s, shared, n);
-    else if (beside_cache)
+    else if (how & NC_COPY_BESIDE_CACHE)
         copy_beside_cache(s->bytes + s->at, shared, n);
     else
         memcpy(s->bytes + s->at, shared, n);
     s->at += n;
-    ledger->out += n;
+    *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
     return error;
 }

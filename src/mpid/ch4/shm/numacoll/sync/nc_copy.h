@@ -27,10 +27,10 @@ struct nc_stream {
     size_t held_bytes;
 };
 
-/* Bytes a process has copied, in all. One writer; read by it alone. */
+/* Bytes a process has copied between user buffers and shared memory, by whether the shared memory is on the process's
+ * own NUMA node. One writer; read by it alone. */
 struct nc_ledger {
-    uint64_t in;                /* user buffer -> shared memory */
-    uint64_t out;               /* shared memory -> user buffer */
+    uint64_t local, remote;
 };
 
 /* Asks for the first line of the user's buffer ahead of its use, while other lines are on their way. */
@@ -39,11 +39,18 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
     __builtin_prefetch(stream->bytes, 1);
 }
 
-/* Copies the next n bytes of the stream into shared memory; n <= length - at. 0 or the mover's error. */
+/* Copies the next n bytes of the stream into shared memory of this process's own NUMA node; n <= length - at. 0 or the
+ * mover's error. */
 int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, struct nc_ledger *ledger);
 
+/* What there is to know of a copy out of shared memory. */
+enum nc_copy_how {
+    NC_COPY_BESIDE_CACHE = 1,   /* store past the cache: the message is larger than it */
+    NC_COPY_REMOTE = 2,         /* for the ledger: from another NUMA node */
+};
+
 /* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is dropped.
- * beside_cache: store past the cache, for messages larger than it. */
-int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int beside_cache, struct nc_ledger *ledger);
+ * how: bits of nc_copy_how. */
+int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int how, struct nc_ledger *ledger);
 
 #endif

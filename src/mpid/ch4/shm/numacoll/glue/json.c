@@ -1,0 +1,476 @@
+/* Selection files, checked as a whole before MPICH sees them: MPICH takes what it does not understand for something
+ * else, or aborts. The names and keys are those of this MPICH (numacoll_csel.h). Always built.
+ *
+ * What a file must be, beyond JSON: an object of "collective=NAME"; below, objects of conditions, tried in order, the
+ * last of which must be certain to hold where MPICH has no other choice; at the end a single algorithm or composition
+ * of that collective, which may have parameters. */
+
+#include "mpiimpl.h"
+
+#include <json.h>
+#include <stdarg.h>
+
+#include "mpir_csel.h"
+#include "numacoll_csel.h"
+#include "numacoll_mpir.h"
+#include "settings.h"
+
+static const struct level {
+    const char *variable;
+    const char *leaves;
+    bool complete;              /* must have an answer to every question */
+} levels[] = {
+    [MPIR_NUMACOLL_CSEL_MPIR] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_MPIR_LEAVES, true},
+    [MPIR_NUMACOLL_CSEL_CH4] = {"MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_CH4_LEAVES, false},
+    [MPIR_NUMACOLL_CSEL_POSIX] = {"MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_POSIX_LEAVES, false},
+};
+
+struct check {
+    const struct level *level;
+    const char *path;
+    const char *text;
+    const char *cursor;         /* in text, behind the key looked at last: keys are visited in the order of the text */
+    const char *at;             /* that key */
+};
+
+/* Where in the tree: the collective, and "intra" or "inter" once a condition has said so. */
+struct place {
+    char collective[64];
+    const char *kind;
+};
+
+/* ---- complaints ---- */
+
+static int line_of(const struct check *c, const char *at)
+{
+    int line = 1;
+
+    for (const char *p = c->text; p < at; p++)
+        line += *p == '\n';
+    return line;
+}
+
+/* One line from rank 0; always false. */
+static bool wrong(const struct check *c, const char *at, const char *format, ...)
+{
+    va_list values;
+
+    if (MPIDI_NUMACOLL_launch_rank() == 0) {
+        fprintf(stderr, "numacoll: %s:%d: ", c->path, line_of(c, at));
+        va_start(values, format);
+        vfprintf(stderr, format, values);
+        va_end(values);
+        fprintf(stderr, " (%s)\n", c->level->variable);
+        fflush(stderr);
+    }
+    return false;
+}
+
+/* json-c does not keep positions: the key is the next one of its text. */
+static void find_key(struct check *c, const char *key)
+{
+    size_t n = strlen(key);
+
+    for (const char *p = strchr(c->cursor, '"'); p; p = strchr(p + 1, '"')) {
+        if (!strncmp(p + 1, key, n) && p[n + 1] == '"') {
+            const char *after = p + n + 2 + strspn(p + n + 2, " \t\r\n");
+            if (*after == ':') {
+                c->at = p;
+                c->cursor = after;
+                return;
+            }
+        }
+    }
+}
+
+/* ---- names ---- */
+
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+static bool in_words(const char *words, const char *word)
+{
+    int number;
+    return nc_words_find(words, word, strlen(word), &number);
+}
+
+/* Collectives that are not defined between two groups. (MPICH's own file names algorithms for that all the same.) */
+static bool intra_only(const char *collective)
+{
+    return in_words("scan exscan iscan iexscan", collective) || strstr(collective, "neighbor_");
+}
+
+/* Whether a leaf's name (n characters) is of this collective and, if it says so, of this kind of communicator. */
+static bool leaf_fits(const char *leaf, size_t n, const struct place *place)
+{
+    static const char *const starts[] = { "algorithm=MPIR_", "algorithm=MPIDI_POSIX_mpi_", "composition=MPIDI_" };
+    static const char *const ends[] = { "_intra_", "_inter_", "_allcomm_", "_impl", "_" };
+    size_t name = strlen(place->collective);
+
+    for (int i = 0; i < 3; i++) {
+        const char *rest = leaf + strlen(starts[i]);
+        if (!starts_with(leaf, starts[i]) || strlen(starts[i]) + name >= n || strncasecmp(rest, place->collective, name))
+            continue;
+        rest += name;
+        for (int e = 0; e < (i == 1 ? 5 : 4); e++) {
+            if (!starts_with(rest, ends[e]))
+                continue;
+            return !place->kind || e > 1 || intra_only(place->collective) || !strncmp(rest + 1, place->kind, strlen(place->kind));
+        }
+    }
+    return false;
+}
+
+/* The words of a list that fit a collective, for a line. */
+static void known_leaves(const char *words, const struct place *place, char *text, size_t size)
+{
+    size_t used = 0, n;
+
+    text[0] = 0;
+    for (; *words; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        if (leaf_fits(words, n, place) && used < size)
+            used += (size_t) snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int) n, words);
+    }
+}
+
+/* ---- a leaf ---- */
+
+static bool check_our_parameter(struct check *c, const char *name, const char *value)
+{
+    const struct nc_variable *table = MPIDI_NUMACOLL_variables;
+    char allowed[256];
+    int number, i = nc_variable_find(table, NC_SETTING_COUNT, name), slot;
+    size_t used = 0;
+
+    if (i < 0 || table[i].scope != NC_PER_CALL) {
+        for (int k = 0; k < NC_SETTING_COUNT && used < sizeof allowed; k++) {
+            if (table[k].scope == NC_PER_CALL)
+                used += (size_t) snprintf(allowed + used, sizeof allowed - used, "%s%s", used ? ", " : "", table[k].name);
+        }
+        return wrong(c, c->at, "parameter %s: must be one of %s", name, allowed);
+    }
+    if (!nc_variable_parse(&table[i], value, &number)) {
+        nc_variable_allowed(&table[i], allowed, sizeof allowed);
+        return wrong(c, c->at, "%s=%s: must be %s", name, value, allowed);
+    }
+    slot = MPIDI_NUMACOLL_variable(NC_FRAGMENT_SIZE);
+    if (i == NC_FRAGMENT_SIZE && number > (slot ? slot : NC_LARGEST_SLOT_OF_RULE))
+        return wrong(c, c->at, "%s=%s: must be at most %d bytes, the slot (MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE)", name,
+                     value, slot ? slot : NC_LARGEST_SLOT_OF_RULE);
+    return true;
+}
+
+/* "name=value", spaces removed, in two; false if there is no sign. */
+static bool split(char *text, char **value)
+{
+    char *sign = strchr(text, '=');
+
+    if (sign)
+        *sign = 0;
+    *value = sign ? sign + 1 : text;
+    return sign != NULL;
+}
+
+static bool is_number(const char *text)
+{
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool check_parameter(struct check *c, const char *key, bool ours)
+{
+    char *name = MPL_strdup_no_spaces(key), *value;
+    bool good = split(name, &value);
+
+    if (!good) {
+        wrong(c, c->at, "\"%s\": must be PARAMETER=VALUE", key);
+    } else if (ours) {
+        good = check_our_parameter(c, name, value);
+    } else {
+        char with_sign[64];
+        snprintf(with_sign, sizeof with_sign, "%s=", name);
+        good = in_words(NC_CSEL_PARAMETERS, with_sign) && is_number(value);
+        if (!good)
+            wrong(c, c->at, "\"%s\": must be a number for one of %s", key, NC_CSEL_PARAMETERS);
+    }
+    MPL_free(name);
+    return good;
+}
+
+static bool check_leaf(struct check *c, const char *name, struct json_object *parameters, const struct place *place)
+{
+    char known[1024];
+    size_t n = strlen(name);
+    bool ours = n > 9 && !strcmp(name + n - 9, "_numacoll");
+
+    if (!in_words(c->level->leaves, name) || !leaf_fits(name, n, place)) {
+        known_leaves(c->level->leaves, place, known, sizeof known);
+        return wrong(c, c->at, "%s: must be one of %s", name, known);
+    }
+    json_object_object_foreach(parameters, key, value) {
+        (void) value;
+        find_key(c, key);
+        if (!check_parameter(c, key, ours))
+            return false;
+    }
+    return true;
+}
+
+/* ---- conditions ---- */
+
+/* The part of a condition before its sign. */
+static size_t base_length(const char *condition)
+{
+    return strcspn(condition, "=<");
+}
+
+static bool asked_of(const char *condition, const char *collective)
+{
+#define NC_CHECK(key, collectives) \
+    if (strlen(key) == base_length(condition) && !strncmp(key, condition, strlen(key)) && !strstr(condition, "=any")) \
+        return in_words(collectives, collective);
+    NC_CSEL_PARTIAL(NC_CHECK)
+#undef NC_CHECK
+    return true;
+}
+
+static bool known_condition(const char *condition)
+{
+    size_t n = base_length(condition) + strspn(condition + base_length(condition), "=<");
+    int number;
+
+    return in_words(NC_CSEL_CONDITIONS, condition) ||
+        (nc_words_find(NC_CSEL_THRESHOLDS, condition, n, &number) && is_number(condition + n));
+}
+
+static bool check_condition(struct check *c, const char *condition, struct place *place)
+{
+    if (!known_condition(condition))
+        return wrong(c, c->at, "%s: must be one of %s, or a number after one of %s", condition, NC_CSEL_CONDITIONS,
+                     NC_CSEL_THRESHOLDS);
+    if (!asked_of(condition, place->collective))
+        return wrong(c, c->at, "%s: MPICH does not know this of %s", condition, place->collective);
+    if (starts_with(condition, "comm_type="))
+        place->kind = condition + strlen("comm_type=");
+    return true;
+}
+
+static bool has_key(struct json_object *object, const char *wanted)
+{
+    json_object_object_foreach(object, key, value) {
+        char *stripped = MPL_strdup_no_spaces(key);
+        bool same = !strcmp(stripped, wanted);
+        (void) value;
+        MPL_free(stripped);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* Whether one of an object's conditions always holds, `last` being its last. */
+static bool certain(struct json_object *object, const char *last, const struct place *place)
+{
+    static const char *const sets[] = {
+        "comm_type=intra comm_type=inter", "comm_hierarchy=parent comm_hierarchy=node_roots comm_hierarchy=node comm_hierarchy=flat",
+    };
+    char other[64];
+
+    if (strstr(last, "=any") || (starts_with(last, "comm_type=") && intra_only(place->collective)))
+        return true;
+    for (int i = 0; i < 2; i++) {
+        bool all = in_words(sets[i], last);
+        for (const char *word = sets[i]; all && *word; word += strcspn(word, " "), word += *word == ' ') {
+            snprintf(other, sizeof other, "%.*s", (int) strcspn(word, " "), word);
+            all = has_key(object, other);
+        }
+        if (all)
+            return true;
+    }
+    snprintf(other, sizeof other, "%.*s=%s", (int) base_length(last), last, strstr(last, "=yes") ? "no" : "yes");
+    return (strstr(last, "=yes") || strstr(last, "=no")) && has_key(object, other);
+}
+
+/* MPICH leaves a condition that is yes or no, or about the kind of communicator, without an alternative. */
+static bool may_fail(const char *condition)
+{
+    return strstr(condition, "=yes") || strstr(condition, "=no") || starts_with(condition, "comm_type=") ||
+        starts_with(condition, "comm_hierarchy=");
+}
+
+static bool check_tree(struct check *c, struct json_object *object, const struct place *place);
+
+static bool check_node(struct check *c, struct json_object *object, const char *name, struct json_object *value,
+                       const struct place *place)
+{
+    struct place below = *place;
+
+    if (!json_object_is_type(value, json_type_object))
+        return wrong(c, c->at, "\"%s\": must be followed by an object { }", name);
+    if (starts_with(name, "algorithm=") || starts_with(name, "composition=")) {
+        if (json_object_object_length(object) != 1)
+            return wrong(c, c->at, "%s: must be alone in its object", name);
+        return check_leaf(c, name, value, place);
+    }
+    return check_condition(c, name, &below) && check_tree(c, value, &below);
+}
+
+/* Everything below a collective. */
+static bool check_tree(struct check *c, struct json_object *object, const struct place *place)
+{
+    const char *start = c->at;
+    char last[128] = "";
+    bool good = true;
+
+    json_object_object_foreach(object, key, value) {
+        char *name = MPL_strdup_no_spaces(key);
+        find_key(c, key);
+        if (strstr(last, "=any"))
+            good = wrong(c, c->at, "%s: never reached: what comes before always holds", name);
+        good = good && check_node(c, object, name, value, place);
+        snprintf(last, sizeof last, "%s", name);
+        MPL_free(name);
+        if (!good)
+            return false;
+    }
+    if (!last[0])
+        return wrong(c, start, "%s: must choose something: { } is empty", place->collective);
+    if (starts_with(last, "algorithm=") || starts_with(last, "composition=") || certain(object, last, place))
+        return true;
+    if (!c->level->complete && may_fail(last))
+        return true;
+    return wrong(c, start, "%s: nothing is chosen here if %s does not hold: must end with %.*s=any or the like",
+                 place->collective, last, (int) base_length(last), last);
+}
+
+static bool check_collectives(struct check *c, struct json_object *root)
+{
+    struct place place = {.kind = NULL };
+    char missing[64];
+    size_t n;
+
+    json_object_object_foreach(root, key, value) {
+        char *name = MPL_strdup_no_spaces(key);
+        bool good = starts_with(name, "collective=") && in_words(NC_CSEL_COLLECTIVES, name + strlen("collective="));
+        find_key(c, key);
+        snprintf(place.collective, sizeof place.collective, "%s", good ? name + strlen("collective=") : "");
+        MPL_free(name);
+        if (!good)
+            return wrong(c, c->at, "\"%s\": must be collective= and one of %s", key, NC_CSEL_COLLECTIVES);
+        if (!json_object_is_type(value, json_type_object))
+            return wrong(c, c->at, "\"%s\": must be followed by an object { }", key);
+        if (!check_tree(c, value, &place))
+            return false;
+    }
+    for (const char *word = NC_CSEL_REQUIRED; c->level->complete && *word; word += n + (word[n] == ' ')) {
+        n = strcspn(word, " ");
+        snprintf(missing, sizeof missing, "collective=%.*s", (int) n, word);
+        if (!has_key(root, missing))
+            return wrong(c, c->cursor, "%s is missing: the file takes the place of all that MPICH would choose; "
+                         "share/numacoll/mpir.json has everything", missing);
+    }
+    return true;
+}
+
+/* ---- the file ---- */
+
+/* All of a file as a string; NULL and errno. */
+static char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    size_t used = 0, room = 1 << 16, got;
+    char *text = f ? MPL_malloc(room, MPL_MEM_COLL) : NULL;
+
+    while (text && (got = fread(text + used, 1, room - used - 1, f)) > 0) {
+        used += got;
+        if (used + 1 == room) {
+            char *larger = MPL_realloc(text, room *= 2, MPL_MEM_COLL);
+            if (!larger)
+                MPL_free(text);
+            text = larger;
+        }
+    }
+    if (text && ferror(f)) {
+        MPL_free(text);
+        text = NULL;
+    }
+    if (f)
+        fclose(f);
+    if (text)
+        text[used] = 0;
+    return text;
+}
+
+/* Checks the text; a line, if something is wrong. */
+static bool check_text(struct check *c)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *root = json_tokener_parse_ex(tokener, c->text, (int) strlen(c->text));
+    enum json_tokener_error error = json_tokener_get_error(tokener);
+    const char *end = c->text + tokener->char_offset;
+    bool good = false;
+
+    if (error == json_tokener_continue)
+        wrong(c, c->text + strlen(c->text), "the file ends in the middle of an object");
+    else if (error != json_tokener_success)
+        wrong(c, end, "not JSON: %s", json_tokener_error_desc(error));
+    else if (!json_object_is_type(root, json_type_object))
+        wrong(c, c->text, "must be one object { }");
+    else if (end[strspn(end, " \t\r\n")])
+        wrong(c, end + strspn(end, " \t\r\n"), "text after the end of the object");
+    else
+        good = check_collectives(c, root);
+    json_object_put(root);
+    json_tokener_free(tokener);
+    return good;
+}
+
+int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
+                                 void *(*create_container) (struct json_object *), void **csel)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char *text = read_text(path);
+    struct check check = {.level = &levels[level],.path = path,.text = text,.cursor = text,.at = text };
+    bool good = text && check_text(&check);
+
+    if (!text && MPIDI_NUMACOLL_launch_rank() == 0)
+        fprintf(stderr, "numacoll: %s=%s: must be a file that can be read: %s\n", levels[level].variable, path,
+                strerror(errno));
+    if (!good)
+        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
+    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+    mpi_errno = MPIR_Csel_create_from_buf(text, create_container, csel);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    MPL_free(text);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int MPIR_numacoll_leaf(struct json_object *leaf)
+{
+    int row = -1;
+
+    json_object_object_foreach(leaf, name, parameters) {
+        if (!strstr(name, "numacoll"))
+            continue;
+        json_object_object_foreach(parameters, key, unused) {
+            char *parameter = MPL_strdup_no_spaces(key), *value;
+            int i, number;
+            (void) unused;
+            if (row < 0)
+                row = MPIDI_NUMACOLL_leaf_new();
+            if (row >= 0 && split(parameter, &value)) {
+                i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, parameter);
+                if (i >= 0 && nc_variable_parse(&MPIDI_NUMACOLL_variables[i], value, &number))
+                    MPIDI_NUMACOLL_leaf_set(row, i, number);
+            }
+            MPL_free(parameter);
+        }
+    }
+    return row;
+}

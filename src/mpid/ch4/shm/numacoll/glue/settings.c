@@ -1,0 +1,227 @@
+/* Info keys, parameters of leaves, variables: which value holds. Always built.
+ *
+ * A communicator's info keys are kept in MPICH's array of hints, at its end, which MPICH clears when it makes a
+ * communicator and passes on to nobody. Zero is "not set" there, so a value is kept with its highest bit turned. */
+
+#include "settings.h"
+
+#include <unistd.h>
+
+#include "numacoll_mpir.h"
+#ifdef NUMACOLL_BUILD_SHM
+#include "numacoll.h"
+#endif
+
+#define PREFIX "numacoll_"
+
+const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT] = {
+#define NC_ROW(NAME, name, scope, low, high, unit, values) { name, scope, low, high, unit, values },
+    NC_VARIABLES(NC_ROW)
+#undef NC_ROW
+};
+
+static const int *const cvar[NC_SETTING_COUNT] = {
+#define NC_ROW(NAME, name, scope, low, high, unit, values) (const int *) &MPIR_CVAR_NUMACOLL_##NAME,
+    NC_VARIABLES(NC_ROW)
+#undef NC_ROW
+};
+
+/* The numbers of enumerated values are MPICH's, from the order of cvars.txt. */
+#define NC_SAME(NAME, value, number) \
+    _Static_assert(MPIR_CVAR_NUMACOLL_##NAME##_##value == number, "numbers as in cvars.yaml");
+NC_ENUM_VALUES(NC_SAME)
+#undef NC_SAME
+
+static int (*leaves)[NC_SETTING_COUNT];
+static int leaf_count;
+
+static int turned(int value)
+{
+    return (int) ((unsigned) value ^ 0x80000000u);
+}
+
+static int *hint(MPIR_Comm * comm, int setting)
+{
+    return &comm->hints[MPIR_COMM_HINT_MAX - 1 - setting];
+}
+
+int MPIDI_NUMACOLL_variable(enum nc_setting setting)
+{
+    const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
+    int value = *cvar[setting];
+
+    /* MPI_T may have written anything since it was checked */
+    return value < v->low ? v->low : value > v->high ? v->high : value;
+}
+
+int MPIDI_NUMACOLL_setting(MPIR_Comm * comm, int leaf, enum nc_setting setting)
+{
+    if (*hint(comm, setting))
+        return turned(*hint(comm, setting));
+    if (leaf >= 0 && leaves[leaf][setting])
+        return turned(leaves[leaf][setting]);
+    return MPIDI_NUMACOLL_variable(setting);
+}
+
+/* ---- leaves ---- */
+
+int MPIDI_NUMACOLL_leaf_new(void)
+{
+    void *larger = MPL_realloc(leaves, sizeof *leaves * (leaf_count + 1), MPL_MEM_COLL);
+
+    if (!larger)
+        return -1;
+    leaves = larger;
+    memset(leaves[leaf_count], 0, sizeof *leaves);
+    return leaf_count++;
+}
+
+void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value)
+{
+    leaves[leaf][setting] = turned(value);
+}
+
+bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm * comm, enum nc_setting setting)
+{
+    return *hint(comm, setting) != 0;
+}
+
+int MPIDI_NUMACOLL_leaf_count(void)
+{
+    return leaf_count;
+}
+
+void MPIDI_NUMACOLL_leaves_clear(void)
+{
+    MPL_free(leaves);
+    leaves = NULL;
+    leaf_count = 0;
+}
+
+/* ---- complaints ---- */
+
+int MPIDI_NUMACOLL_launch_rank(void)
+{
+    const char *rank = getenv("PMI_RANK");
+
+    if (!rank)
+        rank = getenv("PMIX_RANK");
+    return rank ? atoi(rank) : 0;
+}
+
+void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank)
+{
+    if (rank != 0)
+        usleep(100000);
+}
+
+void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed)
+{
+    if (MPIDI_NUMACOLL_launch_rank() == 0) {
+        fprintf(stderr, "numacoll: %s=%s: must be %s\n", variable, value, allowed);
+        fflush(stderr);
+    }
+    MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
+}
+
+void MPIR_numacoll_expect(const char *variable, const char *type)
+{
+    const char *value = getenv(variable);
+    char *end;
+
+    if (!value || strcmp(type, "int"))
+        return;
+    strtol(value, &end, 10);
+    if (end == value || *end)
+        MPIR_numacoll_refuse(variable, value, "a number");
+}
+
+/* ---- info keys ---- */
+
+/* All keys of ours that there are, for a line. */
+static void known_keys(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = 0;
+    for (int i = 0; i < NC_SETTING_COUNT && used < size; i++) {
+        if (MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS)
+            used += (size_t) snprintf(text + used, size - used, "%s" PREFIX "%s", used ? ", " : "",
+                                      MPIDI_NUMACOLL_variables[i].name);
+    }
+}
+
+static bool accept_key(MPIR_Comm * comm, const char *key, const char *text)
+{
+    char allowed[512];
+    int value, i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
+
+    if (i < 0 || MPIDI_NUMACOLL_variables[i].scope == NC_PER_PROCESS) {
+        /* MPI asks to ignore keys one does not know; to say so is allowed */
+        known_keys(allowed, sizeof allowed);
+        if (comm->rank == 0)
+            fprintf(stderr, "numacoll: info key %s: ignored: there are %s\n", key, allowed);
+        return true;
+    }
+    if (nc_variable_parse(&MPIDI_NUMACOLL_variables[i], text, &value)) {
+        *hint(comm, i) = turned(value);
+        return true;
+    }
+    nc_variable_allowed(&MPIDI_NUMACOLL_variables[i], allowed, sizeof allowed);
+    if (comm->rank == 0)
+        fprintf(stderr, "numacoll: info key %s=%s: must be %s\n", key, text, allowed);
+    MPIDI_NUMACOLL_let_rank_0_speak_first(comm->rank);
+    return false;
+}
+
+int MPIR_numacoll_set_info(MPIR_Comm * comm, MPIR_Info * info)
+{
+    int mpi_errno = MPI_SUCCESS, keys = 0, flag;
+    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+
+    if (info)
+        MPIR_Info_get_nkeys_impl(info, &keys);
+    for (int i = 0; i < keys; i++) {
+        mpi_errno = MPIR_Info_get_nthkey_impl(info, i, key);
+        MPIR_ERR_CHECK(mpi_errno);
+        if (strncmp(key, PREFIX, strlen(PREFIX)))
+            continue;
+        mpi_errno = MPIR_Info_get_impl(info, key, sizeof text - 1, text, &flag);
+        MPIR_ERR_CHECK(mpi_errno);
+        MPIR_ERR_CHKANDJUMP(!accept_key(comm, key, text), mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int MPIR_numacoll_info_changed(MPIR_Comm * comm)
+{
+#ifdef NUMACOLL_BUILD_SHM
+    return MPIDI_NUMACOLL_settings_changed(comm);
+#else
+    return MPI_SUCCESS;
+#endif
+}
+
+int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char key[MPI_MAX_INFO_KEY], text[64];
+
+    for (int i = 0; i < NC_SETTING_COUNT; i++) {
+        if (!*hint(comm, i))
+            continue;
+        snprintf(key, sizeof key, PREFIX "%s", MPIDI_NUMACOLL_variables[i].name);
+        nc_variable_format(&MPIDI_NUMACOLL_variables[i], turned(*hint(comm, i)), text, sizeof text);
+        mpi_errno = MPIR_Info_set_impl(info, key, text);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,42 @@
+/* The variables that are numbers, as they hold for a communicator and a call. */
+
+#ifndef NUMACOLL_SETTINGS_H_INCLUDED
+#define NUMACOLL_SETTINGS_H_INCLUDED
+
+#include "mpiimpl.h"
+#include "numacoll_vars.h"
+#include "../core/nc_variable.h"
+
+enum nc_setting {
+#define NC_NUMBER(NAME, name, scope, low, high, unit, values) NC_##NAME,
+    NC_VARIABLES(NC_NUMBER)
+#undef NC_NUMBER
+        NC_SETTING_COUNT
+};
+
+extern const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT];
+
+#define NC_LARGEST_SLOT_OF_RULE 8192    /* bytes of a slot where FRAGMENT_SIZE is 0 */
+
+/* What the environment or MPI_T says, brought into range. */
+int MPIDI_NUMACOLL_variable(enum nc_setting setting);
+
+/* What holds for calls on comm selected by a leaf (-1: by none): info key, then leaf, then variable. */
+int MPIDI_NUMACOLL_setting(MPIR_Comm * comm, int leaf, enum nc_setting setting);
+
+/* Whether it comes from an info key of the communicator. */
+bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm * comm, enum nc_setting setting);
+
+/* Parameters of leaves: a new row with nothing set, a value in it, how many, and none any more. -1: no memory. */
+int MPIDI_NUMACOLL_leaf_new(void);
+void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value);
+int MPIDI_NUMACOLL_leaf_count(void);
+void MPIDI_NUMACOLL_leaves_clear(void);
+
+/* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
+int MPIDI_NUMACOLL_launch_rank(void);
+
+/* Before an error of all ranks: the first rank's abort ends the job, so the others give rank 0 time for its line. */
+void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank);
+
+#endif

@@ -1,0 +1,35 @@
+/* What the grafted places of MPICH call where there may be no shared memory: selection files, info keys, complaints.
+ * Always built. */
+
+#ifndef NUMACOLL_MPIR_H_INCLUDED
+#define NUMACOLL_MPIR_H_INCLUDED
+
+struct json_object;
+
+/* The three kinds of selection file, by what their names select. */
+enum MPIR_numacoll_csel { MPIR_NUMACOLL_CSEL_MPIR, MPIR_NUMACOLL_CSEL_CH4, MPIR_NUMACOLL_CSEL_POSIX };
+
+/* MPIR_Csel_create_from_file with a check of the whole file first. Errors: MPI_ERR_OTHER, with one line from rank 0
+ * that says file, line, value and what is allowed. */
+int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
+                                 void *(*create_container) (struct json_object *), void **csel);
+
+/* The number of the parameters that a leaf of a (checked) selection file carries for numacoll; -1 if none. */
+int MPIR_numacoll_leaf(struct json_object *leaf);
+
+/* Info keys numacoll_<variable> of a communicator, which may not be committed yet.
+ * Errors: MPI_ERR_INFO_VALUE with one line from its rank 0. */
+int MPIR_numacoll_set_info(MPIR_Comm * comm, MPIR_Info * info);
+int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info);
+
+/* Collective, after MPI_Comm_set_info on a communicator in use: its later calls go by the new keys.
+ * Errors: MPI_ERR_INFO_VALUE where ranks differ. */
+int MPIR_numacoll_info_changed(MPIR_Comm * comm);
+
+/* One line from rank 0 about a variable in the environment that MPICH is about to refuse. `allowed` is text. */
+void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed);
+
+/* ... if it is set, is to be an int, and is none. */
+void MPIR_numacoll_expect(const char *variable, const char *type);
+
+#endif

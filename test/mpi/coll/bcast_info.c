@@ -1,0 +1,146 @@
+/* Settings by info key: passed by MPI_Comm_dup_with_info and MPI_Comm_set_info, seen in MPI_Comm_get_info and in what
+ * serves the calls; unequal and wrong ones refused on all ranks alike. Argument `unequal`: only that ranks which give
+ * different keys to a new communicator fall back together, which the runner must allow. */
+#include "nctest.h"
+
+static MPI_Info info_of(const char *key, const char *value)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    return info;
+}
+
+static MPI_Comm dup_with(const char *key, const char *value)
+{
+    MPI_Info info = info_of(key, value);
+    MPI_Comm comm = MPI_COMM_NULL;
+
+    if (MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm))
+        nc_fail("no communicator", 0, 0);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+static int set(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info info = info_of(key, value);
+    int error = MPI_Comm_set_info(comm, info), class = MPI_SUCCESS;
+
+    if (error)
+        MPI_Error_class(error, &class);
+    MPI_Info_free(&info);
+    return class;
+}
+
+static void expect_key(MPI_Comm comm, const char *key, const char *wanted)
+{
+    MPI_Info info;
+    char value[64] = "";
+    int flag;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, key, sizeof value - 1, value, &flag);
+    if (flag != (wanted != NULL) || (wanted && strcmp(value, wanted))) {
+        fprintf(stderr, "%s is %s, not %s\n", key, flag ? value : "absent", wanted ? wanted : "absent");
+        nc_fail("info key", flag, 0);
+    }
+    MPI_Info_free(&info);
+}
+
+/* n calls with right data, of which this performance variable must count n. */
+static void expect_calls(MPI_Comm comm, const char *pvar, int n)
+{
+    struct nc_pvar p;
+    unsigned char buffer[3000];
+
+    nc_pvar_open(&p, pvar);
+    for (int i = 0; i < n; i++) {
+        int root = (i + 1) % nc_size;
+        for (size_t k = 0; k < sizeof buffer; k++)
+            buffer[k] = nc_rank == root ? nc_byte(k, i) : 0;
+        nc_bcast(buffer, sizeof buffer, MPI_BYTE, root, comm);
+        for (size_t k = 0; k < sizeof buffer; k++)
+            nc_errors += buffer[k] != nc_byte(k, i);
+    }
+    if (nc_size > 1 && nc_pvar_read(&p) != (unsigned long long) n)
+        nc_fail(pvar, (long) nc_pvar_read(&p), n);
+}
+
+static void right(void)
+{
+    MPI_Comm kary = dup_with("numacoll_bcast_tree", "kary"), plain, queue;
+
+    expect_key(kary, "numacoll_bcast_tree", "kary");
+    expect_key(kary, "numacoll_bcast_tree_k", NULL);
+    expect_calls(kary, "numacoll_bcast_kary_calls", 5);
+    /* in use: the segment stays, the tree is another */
+    if (set(kary, "numacoll_bcast_tree", "chain"))
+        nc_fail("set_info", 0, 0);
+    expect_key(kary, "numacoll_bcast_tree", "chain");
+    expect_calls(kary, "numacoll_bcast_chain_calls", 5);
+    if (set(kary, "numacoll_fragment_size", "64"))
+        nc_fail("set_info", 1, 0);
+    expect_calls(kary, "numacoll_bcast_chain_calls", 5);
+    /* keys are not inherited */
+    MPI_Comm_dup(kary, &plain);
+    expect_key(plain, "numacoll_bcast_tree", NULL);
+    expect_calls(plain, "numacoll_bcast_knomial_calls", 5);
+    queue = dup_with("numacoll_queue_length", "1");
+    expect_calls(queue, "numacoll_bcast_calls", 50);
+    MPI_Comm_free(&queue);
+    MPI_Comm_free(&plain);
+    MPI_Comm_free(&kary);
+}
+
+/* Errors come back on every rank, and the communicator is what it was. */
+static void wrong(void)
+{
+    MPI_Comm comm, none = MPI_COMM_NULL;
+    MPI_Info info = info_of("numacoll_bcast_tree", "oak");
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
+    if (set(comm, "numacoll_queue_length", "0") == MPI_SUCCESS || set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS)
+        nc_fail("a wrong key was taken", 0, 0);
+    if (MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &none) == MPI_SUCCESS)
+        nc_fail("a wrong key made a communicator", 0, 0);
+    if (nc_size > 1 && set(comm, "numacoll_bcast_tree", nc_rank ? "flat" : "kary") == MPI_SUCCESS)
+        nc_fail("unequal keys were taken", 0, 0);
+    set(comm, "numacoll_bcast_tree", "flat");
+    expect_calls(comm, "numacoll_bcast_flat_calls", 3);
+    if (set(comm, "numacoll_no_such_thing", "1") || set(comm, "numacoll_create_after", "1"))
+        nc_fail("an unknown key is an error", 0, 0);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+}
+
+static void unequal(void)
+{
+    MPI_Comm comm = dup_with("numacoll_queue_length", nc_rank ? "2" : "3");
+    struct nc_pvar p;
+    int value = nc_rank == 1 ? 7 : 0, made = nc_calls;
+
+    nc_pvar_open(&p, "numacoll_bcast_fell_back_unequal-settings");
+    for (int i = 0; i < 3; i++)
+        nc_bcast(&value, 1, MPI_INT, 1, comm);
+    if (value != 7 || nc_pvar_read(&p) != 3)
+        nc_fail("unequal settings", value, (long) nc_pvar_read(&p));
+    nc_calls = made;
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    nc_init(&argc, &argv);
+    if (argc > 1 && !strcmp(argv[1], "unequal")) {
+        unequal();
+    } else {
+        right();
+        wrong();
+    }
+    return nc_finish();
+}

@@ -1,0 +1,51 @@
+/* As many broadcasts of 4 bytes as of 1 MB, the root never rank 0, for the runner to choose how they are served. At the
+ * end rank 0 prints those performance variables that counted something: pvar NAME VALUE.
+ * Arguments KEY VALUE: on a communicator with this info key. */
+#include "nctest.h"
+
+enum { SMALL = 4, LARGE = 1 << 20, TIMES = 6 };
+
+static void round_of(unsigned char *buffer, size_t m, int root, int seed, MPI_Comm comm)
+{
+    for (size_t i = 0; i < m; i++)
+        buffer[i] = nc_rank == root ? nc_byte(i, seed) : 0;
+    nc_bcast(buffer, (int) m, MPI_BYTE, root, comm);
+    for (size_t i = 0; i < m; i++) {
+        if (buffer[i] != nc_byte(i, seed)) {
+            nc_fail("wrong byte", (long) i, seed);
+            return;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned char *buffer = malloc(LARGE);
+    static struct nc_pvar all[256];
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Info info;
+    int pvars;
+
+    nc_init(&argc, &argv);
+    if (argc > 2) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, argv[1], argv[2]);
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+        MPI_Info_free(&info);
+    }
+    pvars = nc_pvars_open(all, 256);
+    for (int i = 0; i < TIMES; i++) {
+        int root = nc_size > 1 ? 1 + i % (nc_size - 1) : 0;
+        round_of(buffer, SMALL, root, i, comm);
+        round_of(buffer, LARGE, root, i + 100, comm);
+    }
+    for (int i = 0; i < pvars && nc_rank == 0; i++) {
+        unsigned long long value = nc_pvar_read(&all[i]);
+        if (value)
+            printf("pvar %s %llu\n", all[i].name, value);
+    }
+    if (comm != MPI_COMM_WORLD)
+        MPI_Comm_free(&comm);
+    free(buffer);
+    return nc_finish();
+}

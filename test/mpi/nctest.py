@@ -1,0 +1,71 @@
+"""What the tests of whole programs share: runs of them, numacoll's counts, TAP lines."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+PREFIX = pathlib.Path(sys.argv[1]).resolve()
+V = "MPIR_CVAR_NUMACOLL_"
+FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "numacoll", V + "REPORT": "2", "NCTEST_CALLS": "1"}
+PRELOAD = HERE / "coll/bin/refuse.so"
+count = bad = 0
+
+
+def report(name, problem):
+    global count, bad
+    count += 1
+    bad += bool(problem)
+    print(f"{'not ok' if problem else 'ok'} {count} - {name}", flush=True)
+    for line in str(problem or "").splitlines():
+        print("# " + line)
+
+
+def environment(settings):
+    """MPICH's variables only as given; the library of PREFIX, whichever the programs were linked with."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MPIR_CVAR_")}
+    env["LD_LIBRARY_PATH"] = str(PREFIX / "lib")
+    env.update(settings)
+    return env
+
+
+def command(program, ranks, refuse="", arguments=()):
+    preload = ["-genv", "LD_PRELOAD", str(PRELOAD), "-genv", "NCTEST_REFUSE", refuse] if refuse else []
+    return [str(PREFIX / "bin/mpiexec"), *preload, "-n", str(ranks), str(HERE / "coll/bin" / program), *arguments]
+
+
+def run(words, settings):
+    return subprocess.run(words, env=environment(settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+
+
+def served(done):
+    line = re.search(r"^numacoll: bcast served (\d+) fell_back (\d+)(.*)", done.stderr, re.M)
+    return (int(line.group(1)), int(line.group(2)), line.group(3)) if line else (0, 0, "")
+
+
+def outcome(done, expect_served, reason="", says=""):
+    """What is wrong with a run that has to bring right data, all of it served or all fallen back for a reason."""
+    calls = int((re.search(r"^calls (\d+)", done.stdout, re.M) or [0, 0])[1])
+    s, f, why = served(done)
+    if done.returncode or " No Errors" not in done.stdout:
+        return f"exit status {done.returncode}\n{done.stderr[-400:]}"
+    if expect_served and (s, f) != (calls, 0) or not expect_served and (s, f, why) != (0, calls, f" {reason}={calls}"):
+        return f"{calls} calls: served {s} fell_back {f}{why}"
+    if says and says not in done.stderr:
+        return f"does not say: {says}\n{done.stderr[-400:]}"
+    return ""
+
+
+def first_line(done):
+    return (done.stderr.splitlines() or [""])[0]
+
+
+def compile_programs():
+    subprocess.run(["make", "-s", "-C", HERE / "coll", f"MPICC={PREFIX}/bin/mpicc"], check=True)
+
+
+def finish():
+    print(f"1..{count}")
+    sys.exit(bad > 0)

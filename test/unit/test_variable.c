@@ -1,0 +1,84 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/nc_variable.h"
+
+static const struct nc_variable table[] = {
+    {"queue_length", NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL},
+    {"bcast_tree", NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
+    {"queue_budget", NC_PER_COMMUNICATOR, -1, 1000, "bytes", NULL},
+};
+
+static void finds_names(void **state)
+{
+    (void) state;
+    assert_int_equal(nc_variable_find(table, 3, "bcast_tree"), 1);
+    assert_int_equal(nc_variable_find(table, 3, "queue_budget"), 2);
+    assert_int_equal(nc_variable_find(table, 3, "bcast_tre"), -1);
+    assert_int_equal(nc_variable_find(table, 3, "bcast_tree_k"), -1);
+    assert_int_equal(nc_variable_find(table, 3, ""), -1);
+}
+
+static void numbers(void **state)
+{
+    static const char *const wrong[] = { "", " ", "0", "4097", "1.5", "3x", "x", "99999999999999999999", "-3" };
+    int value = 77;
+
+    (void) state;
+    assert_true(nc_variable_parse(&table[0], "1", &value) && value == 1);
+    assert_true(nc_variable_parse(&table[0], "4096", &value) && value == 4096);
+    assert_true(nc_variable_parse(&table[2], "-1", &value) && value == -1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(nc_variable_parse(&table[0], wrong[i], &value));
+    assert_int_equal(value, -1);
+}
+
+static void values(void **state)
+{
+    static const char *const names[] = { "flat", "kary", "knomial", "chain" };
+    static const char *const wrong[] = { "", "oak", "fla", "flatt", "flat kary", " flat", "chain ", "0" };
+    char text[16];
+    int value = 77;
+
+    (void) state;
+    for (int i = 0; i < 4; i++) {
+        assert_true(nc_variable_parse(&table[1], names[i], &value) && value == i);
+        nc_variable_format(&table[1], i, text, sizeof text);
+        assert_string_equal(text, names[i]);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(nc_variable_parse(&table[1], wrong[i], &value));
+    nc_variable_format(&table[2], -1, text, sizeof text);
+    assert_string_equal(text, "-1");
+}
+
+/* Whatever the room, the text ends inside it. */
+static void what_is_allowed(void **state)
+{
+    char text[64];
+
+    (void) state;
+    nc_variable_allowed(&table[0], text, sizeof text);
+    assert_string_equal(text, "1 to 4096 slots");
+    nc_variable_allowed(&table[1], text, sizeof text);
+    assert_string_equal(text, "one of flat, kary, knomial, chain");
+    for (size_t size = 1; size < sizeof text; size++) {
+        memset(text, '#', sizeof text);
+        nc_variable_allowed(&table[1], text, size);
+        assert_true(strlen(text) < size);
+        assert_int_equal(text[size], '#');
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_names), cmocka_unit_test(numbers), cmocka_unit_test(values),
+        cmocka_unit_test(what_is_allowed),
+    };
+    return cmocka_run_group_tests_name("variable", tests, NULL, NULL);
+}
