@@ -34,6 +34,9 @@ packages="build-essential ccache autoconf automake libtool pkg-config patch perl
     libhwloc-dev libfabric-dev libpsm-infinipath1-dev libpsm2-dev librdmacm-dev libibverbs-dev
     libjson-c-dev libcmocka-dev gnuplot-nox fonts-dejavu-core spin"
 
+# for `check --long`: other devices and compilers, a program of the distribution
+long_packages="libucx-dev clang netpipe-mpich2"
+
 missing_packages() {
     for p in $packages; do
         dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"
