@@ -89,5 +89,7 @@ void gate_finish(void)
 {
     if (window != MPI_WIN_NULL)
         MPI_Win_free(&window);
+    shared = NULL;
+    my_round = 0;
     MPI_Comm_free(&comm);
 }

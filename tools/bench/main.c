@@ -1,162 +1,194 @@
 #include "bench.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-const char *argp_program_version = "numacoll-bench 0.1";
-static const char doc[] =
-    "Time a collective under several algorithms in one run: mpiexec -n P numacoll-bench bcast\v"
-    "Algorithms are interleaved in blocks of calls; the first calls of a block are dropped and serve to verify the data. "
-    "Exit status 1: an algorithm did not serve, or wrong data.";
+static int rank, ranks;
 
-static const struct argp_option choices[] = {
-    {"algorithms", 'a', "A,B", 0, "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)", 0},
-    {"sizes", 's', "LO:HI", 0, "bytes, doubling; suffixes K and M (1:4M)", 0},
-    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", 0},
-    {"seconds", 't', "S", 0, "how long the run may take, about (20)", 0},
-    {"off-cache", 'o', 0, 0, "a fresh buffer for every call", 0},
-    {"rotate-root", 'R', 0, 0, "every rank is root in turn", 0},
-    {"csv", 'c', "FILE", 0, "also as CSV", 0},
-    {"json", 'j', "FILE", 0, "also as JSON", 0},
-    {"plot", 'p', "FILE", 0, "also as a picture, .png or .svg", 0},
-    {0, 0, 0, 0, 0, 0}
-};
-
-static bool parse_bytes(const char *text, char **end, size_t *bytes)
+bool all_well(MPI_Comm comm, const char *problem)
 {
-    unsigned long long n = strtoull(text, end, 10);
+    int me, n, mine, first;
 
-    if (*end == text)
-        return false;
-    if (**end == 'K' || **end == 'k')
-        n <<= 10, ++*end;
-    else if (**end == 'M' || **end == 'm')
-        n <<= 20, ++*end;
-    *bytes = n;
-    return n <= 1u << 30;
-}
-
-static bool parse_sizes(struct options *o, const char *text)
-{
-    size_t low, high;
-    char *end;
-
-    if (!parse_bytes(text, &end, &low))
-        return false;
-    high = low;
-    if (*end == ':' && !parse_bytes(end + 1, &end, &high))
-        return false;
-    o->size_count = 0;
-    for (size_t m = low; m <= high && o->size_count < MAX_SIZES; m = m ? 2 * m : 1)
-        o->sizes[o->size_count++] = m;
-    return *end == 0 && low <= high;
-}
-
-static bool parse_algorithms(struct options *o, char *text)
-{
-    o->algorithm_count = 0;
-    for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
-        if (o->algorithm_count == MAX_ALGORITHMS)
-            return false;
-        o->algorithms[o->algorithm_count++] = name;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &n);
+    mine = problem ? me : n;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (me == first && *problem) {
+        progress_clear();
+        fprintf(stderr, "numacoll-bench: %s\n", problem);
     }
-    return o->algorithm_count > 0;
+    return first == n;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
+/* ---- what can be wrong before anything is measured; error texts, or NULL ---- */
 
-    switch (key) {
-        case 'a':
-            if (!parse_algorithms(o, arg))
-                argp_error(state, "--algorithms=%s: must be 1 to %d names", arg, MAX_ALGORITHMS);
-            break;
-        case 's':
-            if (!parse_sizes(o, arg))
-                argp_error(state, "--sizes=%s: must be LO:HI bytes up to 1024M", arg);
-            break;
-        case 'r':
-            o->rounds = atoi(arg);
-            if (o->rounds < 1 || o->rounds > MAX_ROUNDS)
-                argp_error(state, "--rounds=%s: must be 1 to %d", arg, MAX_ROUNDS);
-            break;
-        case 't':
-            o->seconds = atof(arg);
-            if (!(o->seconds > 0))
-                argp_error(state, "--seconds=%s: must be above 0", arg);
-            break;
-        case 'o':
-            o->off_cache = true;
-            break;
-        case 'R':
-            o->rotate_root = true;
-            break;
-        case 'c':
-            o->csv = arg;
-            break;
-        case 'j':
-            o->json = arg;
-            break;
-        case 'p':
-            o->plot = arg;
-            break;
-        case ARGP_KEY_ARG:
-            if (strcmp(arg, "bcast"))
-                argp_error(state, "%s: must be bcast", arg);
-            o->collective = arg;
-            break;
-        default:
-            return ARGP_ERR_UNKNOWN;
+static const char *check_ranks(struct options *o)
+{
+    static char problem[128];
+
+    if (ranks < 2)
+        return "needs at least 2 ranks: mpiexec -n 2 numacoll-bench ..";
+    if (o->rank_count_count == 0)
+        o->rank_counts[o->rank_count_count++] = ranks;
+    for (int i = 0; i < o->rank_count_count; i++) {
+        if (o->rank_counts[i] > ranks) {
+            snprintf(problem, sizeof problem, "--ranks: %d: must be 2 to %d, the ranks there are", o->rank_counts[i],
+                     ranks);
+            return problem;
+        }
     }
-    return 0;
+    return NULL;
 }
 
-static bool write_results(const struct table *table)
+static const char *check_algorithms(const struct options *o)
 {
-    const struct options *o = table->options;
+    const char *error = NULL;
+
+    for (int c = 0; c < o->collective_count; c++) {
+        for (int a = 0; a < o->algorithm_count && !error; a++)
+            error = switch_check(o->collectives[c], &o->algorithms[a]);
+    }
+    return error;
+}
+
+/* Leaves no file behind that was not there. */
+static const char *check_file(const char *option, const char *file)
+{
+    static char problem[1024];
+    bool existed = access(file, F_OK) == 0;
+    FILE *f = fopen(file, "a");
+
+    if (!f) {
+        snprintf(problem, sizeof problem, "--%s=%s: cannot be written: %m", option, file);
+        return problem;
+    }
+    fclose(f);
+    if (!existed)
+        remove(file);
+    return NULL;
+}
+
+static const char *check_plot(const struct options *o)
+{
+    const char *error = NULL;
+
+    if (system("gnuplot --version >/dev/null 2>&1"))
+        return "--plot: needs gnuplot, which does not run";
+    for (int c = 0; c < o->collective_count; c++) {
+        for (int i = 0; i < o->rank_count_count && !error; i++) {
+            char *file = plot_file(o, o->collectives[c], o->rank_counts[i]);
+            error = check_file("plot", file);
+            free(file);
+        }
+    }
+    return error;
+}
+
+/* Only rank 0 writes files. */
+static const char *check_files(const struct options *o)
+{
+    const char *error = NULL;
+
+    if (rank == 0 && o->csv)
+        error = check_file("csv", o->csv);
+    if (rank == 0 && o->json && !error)
+        error = check_file("json", o->json);
+    if (rank == 0 && o->plot && !error)
+        error = check_plot(o);
+    return error;
+}
+
+static bool check(struct options *o)
+{
+    return all_well(MPI_COMM_WORLD, check_ranks(o)) && all_well(MPI_COMM_WORLD, switch_init()) &&
+        all_well(MPI_COMM_WORLD, check_algorithms(o)) && all_well(MPI_COMM_WORLD, check_files(o));
+}
+
+/* ---- measuring and writing ---- */
+
+/* Rank 0's verdict. Ranks that did not take part wait here: they sleep, for the others need the processors. */
+static bool verdict(int good)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+        usleep(1000);
+    return good;
+}
+
+/* All collectives on the first n ranks. */
+static bool measure_on(const struct options *o, int n, struct measurement *measurements)
+{
+    MPI_Comm comm;
     bool good = true;
 
-    output_table(table);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
+    if (comm != MPI_COMM_NULL) {
+        gate_init(comm);
+        for (int c = 0; c < o->collective_count && good; c++) {
+            measurements[c].collective = o->collectives[c];
+            good = measure(o, comm, &measurements[c]);
+            if (good && rank == 0)
+                output_table(o, &measurements[c]);
+        }
+        gate_finish();
+        MPI_Comm_free(&comm);
+    }
+    return verdict(good);
+}
+
+static bool write_files(const struct options *o, const struct measurement *all, int n)
+{
+    bool good = true;
+
     if (o->csv)
-        good = output_csv(table, o->csv) && good;
+        good = output_csv(o, all, n) && good;
     if (o->json)
-        good = output_json(table, o->json) && good;
-    if (o->plot)
-        good = output_plot(table, o->plot) && good;
+        good = output_json(o, all, n) && good;
+    for (int i = 0; i < n && o->plot; i++)
+        good = plot(o, &all[i]) && good;
+    return good;
+}
+
+static bool run(struct options *o)
+{
+    struct measurement *all;
+    bool good = check(o);
+
+    if (!good)
+        return false;
+    all = calloc((size_t) (o->collective_count * o->rank_count_count), sizeof *all);
+    if (!all_well(MPI_COMM_WORLD, all ? NULL : "no memory for the results"))
+        return false;
+    if (rank == 0)
+        progress_begin(options_rounds_in_all(o), o->seconds);
+    for (int i = 0; i < o->rank_count_count && good; i++)
+        good = measure_on(o, o->rank_counts[i], &all[i * o->collective_count]);
+    if (good && rank == 0)
+        good = write_files(o, all, o->collective_count * o->rank_count_count);
+    free(all);
+    switch_finish();
     return good;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { choices, parse, "COLLECTIVE", doc, 0, 0, 0 };
-    static struct table table;
-    static char algorithms[] = "auto,numacoll";
-    struct options o = {.collective = "bcast",.rounds = 5,.seconds = 20 };
-    int rank, ranks, good;
-    const char *error;
+    static struct options options;
+    const char *launched = getenv("PMI_RANK");
+    bool good;
 
-    parse_algorithms(&o, algorithms);
-    parse_sizes(&o, "1:4M");
+    options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
+    /* MPICH reads it in MPI_Init: auto is to be MPICH's own choice, whatever the user's environment serves */
+    setenv("MPIR_CVAR_NUMACOLL_COLLECTIVES", "none", 1);
     MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    /* one line about a wrong option, not one per rank */
-    argp_parse(&argp, argc, argv, rank == 0 ? 0 : ARGP_SILENT, 0, &o);
-    error = ranks < 2 ? "needs at least 2 ranks" : switch_init(o.collective);
-    if (error) {
-        if (rank == 0)
-            fprintf(stderr, "numacoll-bench: %s\n", error);
-        MPI_Finalize();
-        return 1;
-    }
-    gate_init(MPI_COMM_WORLD);
-    good = measure(&o, &table);
-    if (good && rank == 0)
-        good = write_results(&table);
-    gate_finish();
+    good = run(&options);
     MPI_Finalize();
     return good ? 0 : 1;
 }

@@ -6,7 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+enum {
+    DROPPED = 8, MIN_CALLS = 32, MAX_CALLS = 2000, TRIAL_CALLS = 3,
+    WARM_UP = 2,                /* on a new communicator: numacoll serves from the second call on (CREATE_AFTER) */
+    PAGE = 4096, LINE = 64
+};
+
+#define SETTLE_SECONDS 0.05
 
 struct pool {
     unsigned char *bytes;
@@ -14,50 +21,85 @@ struct pool {
     uint64_t state;             /* of the generator that picks buffers, the same on all ranks */
 };
 
-static int rank, ranks;
+struct bench {
+    const struct options *options;
+    const struct collective *collective;
+    MPI_Comm comm;
+    MPI_Comm comms[MAX_ALGORITHMS];     /* of each algorithm: comm, or its own */
+    int rank, ranks;
+    struct pool pool;
+    unsigned seed;              /* of the last verified call, the same on all ranks */
+};
 
-/* The next buffer of m bytes; off-cache, one of many, picked at random: a regular walk would be foreseen by the
- * processor's prefetchers, in one algorithm and not in another. */
-static unsigned char *next_buffer(struct pool *pool, size_t m, bool off_cache)
+/* ---- buffers ---- */
+
+static size_t pages(const struct bench *b, enum blocks blocks, size_t m)
 {
-    size_t step = (m + 4095) / 4096 * 4096 + 4096, places = (pool->size - 4096) / step;
+    size_t bytes = blocks == BLOCK_PER_RANK ? m * (size_t) b->ranks : blocks == ONE_BLOCK ? m : 0;
 
-    if (!off_cache)
-        return pool->bytes;
-    pool->state = pool->state * 6364136223846793005u + 1442695040888963407u;
-    return pool->bytes + (pool->state >> 33) % places * step + (pool->state >> 20) % 64 * 64;
+    return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static void fill(unsigned char *buffer, size_t m, unsigned seed)
+/* From one pair of buffers to the next: the page more lets them begin at any line. */
+static size_t step(const struct bench *b, size_t m)
 {
-    for (size_t i = 0; i < m; i++)
-        buffer[i] = (unsigned char) (i * 31 + (i >> 8) + seed);
+    return pages(b, b->collective->in, m) + pages(b, b->collective->out, m) + PAGE;
 }
 
-static bool filled(const unsigned char *buffer, size_t m, unsigned seed)
+static bool make_pool(struct bench *b)
 {
-    for (size_t i = 0; i < m; i++) {
-        if (buffer[i] != (unsigned char) (i * 31 + (i >> 8) + seed))
-            return false;
+    const struct options *o = b->options;
+    const struct machine *machine = machine_get();
+    size_t cache = machine->l3 ? machine->l3 : machine->l2 ? machine->l2 : 32 << 20, largest = step(b, 0);
+
+    for (int s = 0; s < o->size_count; s++) {
+        if (largest < step(b, o->sizes[s]))
+            largest = step(b, o->sizes[s]);
     }
-    return true;
+    b->pool.size = largest + 2 * PAGE + (o->off_cache ? 2 * cache : 0);
+    b->pool.bytes = malloc(b->pool.size);
+    if (b->pool.bytes)
+        memset(b->pool.bytes, 1, b->pool.size);
+    return b->pool.bytes;
 }
 
-/* One call, verified if a seed is given. Microseconds from the common start, or -1. */
-static double call(struct pool *pool, size_t m, int root, const struct options *o, int seed)
+/* The buffers of the next call; off-cache, of many, picked at random: a regular walk would be foreseen by the
+ * processor's prefetchers, in one algorithm and not in another. */
+static void place(struct bench *b, struct call *c)
 {
-    unsigned char *buffer = next_buffer(pool, m, o->off_cache);
-    double start, end;
+    struct pool *pool = &b->pool;
 
-    if (seed >= 0)
-        fill(buffer, m, rank == root ? (unsigned) seed : (unsigned) seed + 1);
+    c->in = pool->bytes;
+    if (b->options->off_cache) {
+        size_t places = (pool->size - PAGE) / step(b, c->m);
+        pool->state = pool->state * 6364136223846793005u + 1442695040888963407u;
+        c->in += (pool->state >> 33) % places * step(b, c->m) + (pool->state >> 20) % (PAGE / LINE) * LINE;
+    }
+    c->out = c->in + pages(b, b->collective->in, c->m);
+}
+
+/* ---- calls ---- */
+
+static struct call new_call(const struct bench *b, int a, size_t m)
+{
+    return (struct call) {.comm = b->comms[a],.rank = b->rank,.ranks = b->ranks,.m = m };
+}
+
+/* One call; microseconds from the common start. What is wrong, or NULL. */
+static const char *timed_call(struct bench *b, struct call *c, bool verified, double *us)
+{
+    double start;
+    int error;
+
+    place(b, c);
+    if (verified && b->collective->fill)
+        b->collective->fill(c);
     start = gate_pass();
-    if (MPI_Bcast(buffer, (int) m, MPI_BYTE, root, MPI_COMM_WORLD) != MPI_SUCCESS)
-        return -1;
-    end = gate_now();
-    if (seed >= 0 && !filled(buffer, m, (unsigned) seed))
-        return -1;
-    return 1e6 * (end - start);
+    error = b->collective->make(c);
+    *us = 1e6 * (gate_now() - start);
+    if (error != MPI_SUCCESS)
+        return "the algorithm did not serve";
+    return verified && b->collective->verify && !b->collective->verify(c) ? "wrong data" : NULL;
 }
 
 /* Calls at the start of a block of n that are not timed: fewer where a call takes so long that blocks are short. */
@@ -66,131 +108,190 @@ static int dropped_of(int n)
     return n >= MIN_CALLS ? DROPPED : 1;
 }
 
-/* A block of n timed calls; times[i] becomes the slowest rank's. false if a call failed or brought wrong data. */
-static bool block(struct pool *pool, size_t m, int n, const struct options *o, double *times)
+/* The dropped calls and n timed ones. What is wrong with any of them, or NULL. */
+static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, double *times)
 {
-    static int seed;
-    int good = 1, all_good;
+    struct call c = new_call(b, a, m);
+    const char *problem = NULL;
+    int dropped = dropped_of(n);
 
-    for (int i = -dropped_of(n); i < n; i++) {
-        int root = o->rotate_root ? (i + DROPPED) % ranks : 0;
-        double t = call(pool, m, root, o, i < 0 ? ++seed % 200 : -1);
-        good = good && t >= 0;
+    for (int i = -dropped; i < n; i++) {
+        double us;
+        const char *wrong;
+        c.root = b->options->rotate_root && b->collective->rooted ? (i + dropped) % b->ranks : 0;
+        c.seed = b->seed += i < 0;
+        wrong = timed_call(b, &c, i < 0, &us);
         if (i >= 0)
-            times[i] = t;
+            times[i] = us;
+        problem = problem ? problem : wrong;
     }
-    MPI_Reduce(rank ? times : MPI_IN_PLACE, times, n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all_good;
+    return problem;
 }
+
+/* Whether a block of n calls was good, on all ranks alike; the first rank where it was not says what was wrong. */
+static bool judge(struct bench *b, size_t m, int a, int n, const char *problem, unsigned long long served)
+{
+    const struct algorithm *algorithm = &b->options->algorithms[a];
+    unsigned long long made = (unsigned long long) (n + dropped_of(n));
+    char count[128], text[512];
+
+    snprintf(count, sizeof count, "numacoll served %llu of %llu calls", served, made);
+    if (!problem && algorithm_is_numacoll(algorithm) && served != made)
+        problem = count;
+    snprintf(text, sizeof text, "%s, %d ranks, %s, %zu bytes: %s", b->collective->name, b->ranks, algorithm->label, m,
+             problem ? problem : "");
+    return all_well(b->comm, problem ? text : NULL);
+}
+
+/* A block of n timed calls; on rank 0 times[i] becomes the slowest rank's. */
+static bool block(struct bench *b, size_t m, int a, int n, double *times)
+{
+    unsigned long long before = switch_served(), served;
+    const char *problem = switch_on(&b->options->algorithms[a]);
+
+    if (!problem)
+        problem = calls_in_a_row(b, m, a, n, times);
+    served = switch_served() - before;
+    switch_off();
+    MPI_Reduce(b->rank ? times : MPI_IN_PLACE, times, n, MPI_DOUBLE, MPI_MAX, 0, b->comm);
+    return judge(b, m, a, n, problem, served);
+}
+
+/* ---- a size ---- */
 
 /* Calls of a block so that the whole run takes about the time it may: at least MIN_CALLS, unless these would take
  * several times their share. */
-static int calls_of_block(const struct options *o, double call_us)
+static int calls_of_block(const struct bench *b, double call_us)
 {
-    double share = 1e6 * o->seconds / ((double) o->size_count * o->rounds * o->algorithm_count);
-    double fit = share / (call_us + 3);
-    int n = fit > 2000 ? 2000 : fit < MIN_CALLS / 4 ? (int) fit : fit < MIN_CALLS ? MIN_CALLS : (int) fit;
+    const struct options *o = b->options;
+    double fit = 1e6 * o->seconds / ((double) options_rounds_in_all(o) * o->algorithm_count) / (call_us + 3);
+    int n = fit > MAX_CALLS ? MAX_CALLS : fit < MIN_CALLS / 4 ? (int) fit : fit < MIN_CALLS ? MIN_CALLS : (int) fit;
 
-    if (n < 3)
-        n = 3;
-    MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (n < TRIAL_CALLS)
+        n = TRIAL_CALLS;
+    MPI_Bcast(&n, 1, MPI_INT, 0, b->comm);
     return n;
 }
 
-static void progress(const struct options *o, int done, double started)
+/* How many calls a block of the algorithm has, and memory for all of them. */
+static bool plan(struct bench *b, size_t m, int a, struct series *s)
 {
-    double elapsed = gate_now() - started;
-    int all = o->size_count * o->rounds;
+    double trial[TRIAL_CALLS];
 
-    if (rank == 0 && isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%3d %%  %.0f s left  ", 100 * done / all, done ? elapsed * (all - done) / done : o->seconds);
-    if (rank == 0 && isatty(STDERR_FILENO) && done == all)
-        fprintf(stderr, "\r                      \r");
+    if (!block(b, m, a, TRIAL_CALLS, trial))
+        return false;
+    s->rounds = b->options->rounds;
+    s->n = calls_of_block(b, stats_quantile(trial, TRIAL_CALLS, 0.5));
+    s->times = malloc(sizeof *s->times * (size_t) (s->n * s->rounds));
+    return all_well(b->comm, s->times ? NULL : "no memory for the times");
 }
 
-static void summarise(struct result *r, double medians[][MAX_ROUNDS], int a, int rounds, double *all, int n)
+static bool rounds(struct bench *b, size_t m, struct series *series)
 {
-    double ratios[MAX_ROUNDS], own[MAX_ROUNDS];
+    int n = b->options->algorithm_count;
 
-    for (int k = 0; k < rounds; k++) {
-        own[k] = medians[a][k];
-        ratios[k] = medians[a][k] / medians[0][k];
+    for (int k = 0; k < b->options->rounds; k++) {
+        for (int i = 0; i < n; i++) {
+            /* whoever comes first in one round comes last in the next */
+            int a = (i + k) % n;
+            double *times = series[a].times + k * series[a].n;
+            if (!block(b, m, a, series[a].n, times))
+                return false;
+            series[a].medians[k] = stats_median(times, series[a].n);
+        }
+        if (b->rank == 0)
+            progress_step();
     }
-    r->median = stats_quantile(own, rounds, 0.5);
-    r->ratio = stats_quantile(ratios, rounds, 0.5);
-    r->ratio_low = ratios[0];
-    r->ratio_high = ratios[rounds - 1];
-    r->calls = n;
-    r->p90 = stats_quantile(all, n, 0.9);
-    r->p99 = stats_quantile(all, n, 0.99);
-    r->min = all[0];
+    return true;
 }
 
-static bool measure_size(const struct options *o, struct pool *pool, int s, struct table *table, int *done, double started)
+static bool measure_size(struct bench *b, size_t m, struct result *results)
 {
-    static double medians[MAX_ALGORITHMS][MAX_ROUNDS];
-    double *all[MAX_ALGORITHMS];
-    int n[MAX_ALGORITHMS];
+    struct series series[MAX_ALGORITHMS] = { {0} };
     bool good = true;
 
-    for (int a = 0; a < o->algorithm_count; a++)
-        all[a] = NULL;
-    for (int round = -1; round < o->rounds && good; round++) {
-        for (int i = 0; i < o->algorithm_count && good; i++) {
-            int a = (i + (round < 0 ? 0 : round)) % o->algorithm_count;
-            double trial[TRIAL_CALLS], *times = round < 0 ? trial : all[a] + round * n[a];
-            const char *error = switch_to(o->algorithms[a]);
-            good = !error && block(pool, o->sizes[s], round < 0 ? TRIAL_CALLS : n[a], o, times);
-            switch_to("auto");
-            if (!good) {
-                if (rank == 0)
-                    fprintf(stderr, "numacoll-bench: %s: %s, %zu bytes: %s\n", o->collective, o->algorithms[a],
-                            o->sizes[s], error ? error : "the algorithm did not serve, or the data was wrong");
-            } else if (round < 0) {
-                n[a] = calls_of_block(o, stats_quantile(trial, TRIAL_CALLS, 0.5));
-                all[a] = malloc(sizeof(double) * (size_t) n[a] * (size_t) o->rounds);
-            } else {
-                double *copy = malloc(sizeof(double) * (size_t) n[a]);
-                memcpy(copy, times, sizeof(double) * (size_t) n[a]);
-                medians[a][round] = stats_quantile(copy, n[a], 0.5);
-                free(copy);
-            }
-        }
-        if (round >= 0)
-            progress(o, ++*done, started);
-    }
-    for (int a = 0; a < o->algorithm_count; a++) {
+    for (int a = 0; a < b->options->algorithm_count && good; a++)
+        good = plan(b, m, a, &series[a]);
+    good = good && rounds(b, m, series);
+    for (int a = 0; a < b->options->algorithm_count; a++) {
         if (good)
-            summarise(&table->cell[s][a], medians, a, o->rounds, all[a], n[a] * o->rounds);
-        free(all[a]);
+            stats_summarise(&results[a], &series[a], &series[0]);
+        free(series[a].times);
     }
     return good;
 }
 
-bool measure(const struct options *o, struct table *table)
+/* ---- a collective on a communicator ---- */
+
+/* Lets the ranks run until the system has spread them over the processors. */
+static void settle(const struct bench *b)
 {
-    struct pool pool = {.size = 0 };
-    double started = gate_now();
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    int done = 0;
+    double until = gate_now() + SETTLE_SECONDS;
+    int more = 1;
+
+    while (more) {
+        for (int i = 0; i < 10; i++)
+            gate_pass();
+        more = gate_now() < until;
+        MPI_Bcast(&more, 1, MPI_INT, 0, b->comm);
+    }
+}
+
+static void warm_up(struct bench *b, int a)
+{
+    struct call c = new_call(b, a, collective_has_size(b->collective));
+    double us;
+
+    if (!switch_on(&b->options->algorithms[a])) {
+        for (int i = 0; i < WARM_UP; i++)
+            timed_call(b, &c, false, &us);
+    }
+    switch_off();
+}
+
+static bool make_comms(struct bench *b)
+{
     bool good = true;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int s = 0; s < o->size_count; s++) {
-        if (pool.size < o->sizes[s] + 3 * 4096)
-            pool.size = o->sizes[s] + 3 * 4096;
+    for (int a = 0; a < b->options->algorithm_count; a++)
+        b->comms[a] = b->comm;
+    for (int a = 0; a < b->options->algorithm_count && good; a++) {
+        const char *problem;
+        b->comms[a] = switch_comm(&b->options->algorithms[a], b->comm, &problem);
+        good = all_well(b->comm, problem);
+        if (good)
+            warm_up(b, a);
     }
-    if (o->off_cache)
-        pool.size += 2 * (size_t) (cache > 0 ? cache : 32 << 20);
-    pool.bytes = malloc(pool.size);
-    memset(pool.bytes, 1, pool.size);
-    table->options = o;
-    table->ranks = ranks;
-    for (int s = 0; s < o->size_count && good; s++)
-        good = measure_size(o, &pool, s, table, &done, started);
-    free(pool.bytes);
+    return good;
+}
+
+static void free_comms(struct bench *b)
+{
+    for (int a = 0; a < b->options->algorithm_count; a++) {
+        if (b->comms[a] != b->comm)
+            MPI_Comm_free(&b->comms[a]);
+    }
+}
+
+bool measure(const struct options *o, MPI_Comm comm, struct measurement *measurement)
+{
+    struct bench b = {.options = o,.collective = measurement->collective,.comm = comm };
+    bool good;
+
+    MPI_Comm_rank(comm, &b.rank);
+    MPI_Comm_size(comm, &b.ranks);
+    measurement->ranks = b.ranks;
+    if (!all_well(comm, switch_open(b.collective)))
+        return false;
+    good = all_well(comm, make_pool(&b) ? NULL : "no memory for the buffers");
+    if (good) {
+        good = make_comms(&b);
+        settle(&b);
+        for (int s = 0; s < options_sizes_of(o, b.collective) && good; s++)
+            good = measure_size(&b, collective_has_size(b.collective) ? o->sizes[s] : 0, measurement->cell[s]);
+        free_comms(&b);
+    }
+    free(b.pool.bytes);
+    switch_close();
     return good;
 }

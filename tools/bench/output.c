@@ -1,4 +1,4 @@
-/* Results as a table, CSV, JSON and a picture. */
+/* Results as a table, CSV and JSON. */
 
 #include "bench.h"
 
@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-static void size_text(size_t m, char *text, size_t n)
+/* ---- table ---- */
+
+void size_text(size_t m, char *text, size_t n)
 {
     if (m >= 1 << 20 && m % (1 << 20) == 0)
         snprintf(text, n, "%zu MiB", m >> 20);
@@ -19,202 +20,225 @@ static void size_text(size_t m, char *text, size_t n)
         snprintf(text, n, "%zu B", m);
 }
 
-static void cpu_model(char *text, size_t n)
+static int label_width(const struct options *o)
 {
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "r");
+    int longest = options_longest_label(o), head = (int) strlen("algorithm");
 
-    snprintf(text, n, "unknown");
-    while (f && fgets(line, sizeof line, f)) {
-        char *colon = strchr(line, ':');
-        if (colon && !strncmp(line, "model name", 10)) {
-            line[strcspn(line, "\n")] = 0;
-            snprintf(text, n, "%s", colon + 2);
-            break;
-        }
-    }
-    if (f)
-        fclose(f);
+    return longest > head ? longest : head;
 }
 
-static void mpi_version(char *text, size_t n)
+void measurement_text(const struct options *o, const struct measurement *m, char *text, size_t n)
 {
-    char all[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-
-    MPI_Get_library_version(all, &length);
-    all[strcspn(all, "\n")] = 0;
-    for (char *c = all; *c; c++) {
-        if (*c == '\t')
-            *c = ' ';
-    }
-    snprintf(text, n, "%.*s", (int) n - 1, all);
+    snprintf(text, n, "%s, %d ranks%s%s", m->collective->name, m->ranks,
+             o->off_cache && collective_has_size(m->collective) ? ", off-cache" : "",
+             o->rotate_root && m->collective->rooted ? ", every root in turn" : "");
 }
 
-static void machine_text(char *text, size_t n)
+static void table_head(const struct options *o, const struct measurement *m)
 {
-    char cpu[128], mpi[128];
-    struct utsname u;
+    char what[128], where[512];
 
-    uname(&u);
-    cpu_model(cpu, sizeof cpu);
-    mpi_version(mpi, sizeof mpi);
-    snprintf(text, n, "%ld processors (%s), L2 %ld KiB, L3 %ld KiB, %s %s, %s", sysconf(_SC_NPROCESSORS_ONLN), cpu,
-             sysconf(_SC_LEVEL2_CACHE_SIZE) >> 10, sysconf(_SC_LEVEL3_CACHE_SIZE) >> 10, u.sysname, u.release, mpi);
+    measurement_text(o, m, what, sizeof what);
+    machine_text(where, sizeof where);
+    printf("# %s: microseconds per call of the slowest rank, %d rounds\n# %s\n", what, o->rounds, where);
+    printf("%9s  %-*s %11s %11s %11s %11s %7s %6s  %s\n", collective_has_size(m->collective) ? "size" : "",
+           label_width(o), "algorithm", "median", "min", "p90", "p99", "cv", "calls", "ratio [low..high]");
 }
 
-void output_table(const struct table *t)
+void output_table(const struct options *o, const struct measurement *m)
 {
-    const struct options *o = t->options;
-    char text[512];
+    int width = label_width(o);
 
-    machine_text(text, sizeof text);
-    printf("# %s, %d ranks, microseconds per call of the slowest rank, median of %d rounds%s%s\n# %s\n", o->collective,
-           t->ranks, o->rounds, o->off_cache ? ", off-cache" : "", o->rotate_root ? ", every root in turn" : "", text);
-    printf("%10s", "size");
-    for (int a = 0; a < o->algorithm_count; a++) {
-        printf(" %14s", o->algorithms[a]);
-        if (a)
-            printf(" %22s", "ratio [low..high]");
-    }
-    putchar('\n');
-    for (int s = 0; s < o->size_count; s++) {
-        size_text(o->sizes[s], text, sizeof text);
-        printf("%10s", text);
+    progress_clear();
+    table_head(o, m);
+    for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
+        char text[32] = "";
+        if (collective_has_size(m->collective))
+            size_text(o->sizes[s], text, sizeof text);
         for (int a = 0; a < o->algorithm_count; a++) {
-            const struct result *r = &t->cell[s][a];
-            printf(" %14.2f", r->median);
+            const struct result *r = &m->cell[s][a];
+            printf("%9s  %-*s %11.2f %11.2f %11.2f %11.2f %7.2f %6d", a ? "" : text, width, o->algorithms[a].label,
+                   r->median, r->min, r->p90, r->p99, r->cv, r->calls);
             if (a)
-                printf("   %6.3f [%.3f..%.3f]", r->ratio, r->ratio_low, r->ratio_high);
+                printf("  %.3f [%.3f..%.3f]", r->ratio, r->ratio_low, r->ratio_high);
+            putchar('\n');
         }
-        putchar('\n');
     }
     fflush(stdout);
 }
 
-static FILE *open_or_say(const char *file)
-{
-    FILE *f = fopen(file, "w");
+/* ---- the columns of files ---- */
 
-    if (!f)
-        perror(file);
-    return f;
+static const struct {
+    const char *name;
+    size_t offset;
+} columns[] = {
+    {"median_us", offsetof(struct result, median)},
+    {"min_us", offsetof(struct result, min)},
+    {"p90_us", offsetof(struct result, p90)},
+    {"p99_us", offsetof(struct result, p99)},
+    {"cv", offsetof(struct result, cv)},
+    {"ratio", offsetof(struct result, ratio)},
+    {"ratio_low", offsetof(struct result, ratio_low)},
+    {"ratio_high", offsetof(struct result, ratio_high)},
+};
+enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+
+static double value(const struct result *r, int column)
+{
+    return *(const double *) ((const char *) r + columns[column].offset);
 }
 
-bool output_csv(const struct table *t, const char *file)
+static size_t bytes_of(const struct options *o, const struct measurement *m, int s)
 {
-    const struct options *o = t->options;
-    FILE *f = open_or_say(file);
-
-    if (!f)
-        return false;
-    fprintf(f, "collective,ranks,bytes,algorithm,median_us,min_us,p90_us,p99_us,ratio,ratio_low,ratio_high,calls\n");
-    for (int s = 0; s < o->size_count; s++) {
-        for (int a = 0; a < o->algorithm_count; a++) {
-            const struct result *r = &t->cell[s][a];
-            fprintf(f, "%s,%d,%zu,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d\n", o->collective, t->ranks, o->sizes[s],
-                    o->algorithms[a], r->median, r->min, r->p90, r->p99, r->ratio, r->ratio_low, r->ratio_high, r->calls);
-        }
-    }
-    return fclose(f) == 0;
+    return collective_has_size(m->collective) ? o->sizes[s] : 0;
 }
 
-static struct json_object *json_of(const struct result *r)
+static bool closed(FILE * f, const char *file)
 {
-    struct json_object *j = json_object_new_object();
+    bool good = !ferror(f);
 
-    json_object_object_add(j, "median_us", json_object_new_double(r->median));
-    json_object_object_add(j, "min_us", json_object_new_double(r->min));
-    json_object_object_add(j, "p90_us", json_object_new_double(r->p90));
-    json_object_object_add(j, "p99_us", json_object_new_double(r->p99));
-    json_object_object_add(j, "ratio", json_object_new_double(r->ratio));
-    json_object_object_add(j, "ratio_low", json_object_new_double(r->ratio_low));
-    json_object_object_add(j, "ratio_high", json_object_new_double(r->ratio_high));
-    json_object_object_add(j, "calls", json_object_new_int(r->calls));
-    return j;
-}
-
-bool output_json(const struct table *t, const char *file)
-{
-    const struct options *o = t->options;
-    struct json_object *all = json_object_new_object(), *rows = json_object_new_array();
-    char text[512];
-    bool good;
-
-    machine_text(text, sizeof text);
-    json_object_object_add(all, "collective", json_object_new_string(o->collective));
-    json_object_object_add(all, "ranks", json_object_new_int(t->ranks));
-    json_object_object_add(all, "machine", json_object_new_string(text));
-    json_object_object_add(all, "off_cache", json_object_new_boolean(o->off_cache));
-    for (int s = 0; s < o->size_count; s++) {
-        struct json_object *row = json_object_new_object();
-        json_object_object_add(row, "bytes", json_object_new_int64((int64_t) o->sizes[s]));
-        for (int a = 0; a < o->algorithm_count; a++)
-            json_object_object_add(row, o->algorithms[a], json_of(&t->cell[s][a]));
-        json_object_array_add(rows, row);
-    }
-    json_object_object_add(all, "results", rows);
-    good = json_object_to_file_ext(file, all, JSON_C_TO_STRING_PRETTY) == 0;
+    good = fclose(f) == 0 && good;
     if (!good)
         perror(file);
-    json_object_put(all);
     return good;
 }
 
-static void plot_data(FILE *g, const struct table *t)
-{
-    fprintf(g, "$data << EOD\n");
-    for (int s = 0; s < t->options->size_count; s++) {
-        fprintf(g, "%zu", t->options->sizes[s]);
-        for (int a = 0; a < t->options->algorithm_count; a++)
-            fprintf(g, " %g %g", t->cell[s][a].median, t->cell[s][a].ratio);
-        fputc('\n', g);
-    }
-    fprintf(g, "EOD\n");
-}
+/* ---- CSV ---- */
 
-/* Whether some ratio would lie on the floor of a linear axis. */
-static bool ratios_far_below_one(const struct table *t)
+static void csv_rows(FILE * f, const struct options *o, const struct measurement *m)
 {
-    for (int s = 0; s < t->options->size_count; s++) {
-        for (int a = 1; a < t->options->algorithm_count; a++) {
-            if (t->cell[s][a].ratio < 0.05)
-                return true;
+    for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
+        for (int a = 0; a < o->algorithm_count; a++) {
+            const struct result *r = &m->cell[s][a];
+            fprintf(f, "%s,%d,%zu,%s", m->collective->name, m->ranks, bytes_of(o, m, s), o->algorithms[a].label);
+            for (int c = 0; c < COLUMN_COUNT; c++)
+                fprintf(f, ",%.6g", value(r, c));
+            fprintf(f, ",%d,%d\n", r->rounds, r->calls);
         }
     }
-    return false;
 }
 
-static void plot_lines(FILE *g, const struct table *t, int first, int offset)
+bool output_csv(const struct options *o, const struct measurement *all, int n)
 {
-    for (int a = first; a < t->options->algorithm_count; a++)
-        fprintf(g, "%s$data using 1:%d with linespoints lw 2 pt %d lc %d title '%s'", a == first ? "plot " : ", ",
-                2 + 2 * a + offset, 5 + 2 * a, a + 1, t->options->algorithms[a]);
-}
+    FILE *f = fopen(o->csv, "w");
 
-bool output_plot(const struct table *t, const char *file)
-{
-    const struct options *o = t->options;
-    bool svg = strlen(file) > 4 && !strcmp(file + strlen(file) - 4, ".svg");
-    FILE *g = popen("gnuplot", "w");
-    char text[512];
-
-    if (!g) {
-        perror("gnuplot");
+    if (!f) {
+        perror(o->csv);
         return false;
     }
-    machine_text(text, sizeof text);
-    plot_data(g, t);
-    fprintf(g, "set terminal %s size 1000,900 font 'Sans,12' background rgb 'white'\nset output '%s'\n", svg ? "svg" : "png",
-            file);
-    fprintf(g, "set multiplot layout 2,1 title \"%s, %d ranks%s\\n%s\" noenhanced font ',11'\n", o->collective, t->ranks,
-            o->off_cache ? ", off-cache" : "", text);
-    fprintf(g, "set logscale x 2\nset format x '%%.0b%%BB'\nset grid\nset xlabel 'message, bytes'\nset rmargin 4\n");
-    fprintf(g, "set logscale y\nset ylabel 'time per call, microseconds'\nset key top left\n");
-    plot_lines(g, t, 0, 0);
-    fprintf(g, "\n%s\nset ylabel 'time / time of %s'\n", ratios_far_below_one(t) ? "set yrange [*:2]" :
-            "unset logscale y\nset yrange [0:*]", o->algorithms[0]);
-    plot_lines(g, t, 1, 1);
-    fprintf(g, ", 1 with lines lw 2 lc rgb 'gray40' title '%s'\nunset multiplot\n", o->algorithms[0]);
-    return pclose(g) == 0;
+    fprintf(f, "collective,ranks,bytes,algorithm");
+    for (int c = 0; c < COLUMN_COUNT; c++)
+        fprintf(f, ",%s", columns[c].name);
+    fprintf(f, ",rounds,calls\n");
+    for (int i = 0; i < n; i++)
+        csv_rows(f, o, &all[i]);
+    return closed(f, o->csv);
+}
+
+/* ---- JSON ---- */
+
+static void add_text(struct json_object *object, const char *key, const char *text)
+{
+    json_object_object_add(object, key, json_object_new_string(text));
+}
+
+static void add_number(struct json_object *object, const char *key, uint64_t number)
+{
+    json_object_object_add(object, key, json_object_new_uint64(number));
+}
+
+static struct json_object *json_machine(void)
+{
+    const struct machine *m = machine_get();
+    struct json_object *j = json_object_new_object();
+
+    add_text(j, "cpu", m->cpu);
+    add_number(j, "processors", (uint64_t) m->processors);
+    add_number(j, "packages", (uint64_t) m->packages);
+    add_number(j, "numa_nodes", (uint64_t) m->numa_nodes);
+    add_number(j, "l1d_bytes", m->l1d);
+    add_number(j, "l2_bytes", m->l2);
+    add_number(j, "l3_bytes", m->l3);
+    add_number(j, "memory_bytes", m->memory);
+    add_text(j, "kernel", m->kernel);
+    add_text(j, "mpi", m->mpi);
+    return j;
+}
+
+/* The variables of numacoll that are set. */
+static struct json_object *json_environment(void)
+{
+    struct json_object *j = json_object_new_object();
+    static const char prefix[] = "MPIR_CVAR_NUMACOLL_";
+
+    for (char **e = environ; *e; e++) {
+        char *equals = strchr(*e, '=');
+        if (equals && !strncmp(*e, prefix, strlen(prefix))) {
+            char *name = strndup(*e, (size_t) (equals - *e));
+            add_text(j, name, equals + 1);
+            free(name);
+        }
+    }
+    return j;
+}
+
+static struct json_object *json_options(const struct options *o)
+{
+    struct json_object *j = json_object_new_object(), *algorithms = json_object_new_array();
+
+    for (int a = 0; a < o->algorithm_count; a++)
+        json_object_array_add(algorithms, json_object_new_string(o->algorithms[a].label));
+    json_object_object_add(j, "algorithms", algorithms);
+    add_number(j, "rounds", (uint64_t) o->rounds);
+    json_object_object_add(j, "seconds", json_object_new_double(o->seconds));
+    json_object_object_add(j, "off_cache", json_object_new_boolean(o->off_cache));
+    json_object_object_add(j, "rotate_root", json_object_new_boolean(o->rotate_root));
+    return j;
+}
+
+static struct json_object *json_result(size_t bytes, const char *algorithm, const struct result *r)
+{
+    struct json_object *j = json_object_new_object();
+
+    add_number(j, "bytes", bytes);
+    add_text(j, "algorithm", algorithm);
+    for (int c = 0; c < COLUMN_COUNT; c++)
+        json_object_object_add(j, columns[c].name, json_object_new_double(value(r, c)));
+    add_number(j, "rounds", (uint64_t) r->rounds);
+    add_number(j, "calls", (uint64_t) r->calls);
+    return j;
+}
+
+static struct json_object *json_measurement(const struct options *o, const struct measurement *m)
+{
+    struct json_object *j = json_object_new_object(), *results = json_object_new_array();
+
+    add_text(j, "collective", m->collective->name);
+    add_number(j, "ranks", (uint64_t) m->ranks);
+    for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
+        for (int a = 0; a < o->algorithm_count; a++)
+            json_object_array_add(results,
+                                  json_result(bytes_of(o, m, s), o->algorithms[a].label, &m->cell[s][a]));
+    }
+    json_object_object_add(j, "results", results);
+    return j;
+}
+
+bool output_json(const struct options *o, const struct measurement *all, int n)
+{
+    struct json_object *j = json_object_new_object(), *measurements = json_object_new_array();
+    bool good;
+
+    json_object_object_add(j, "machine", json_machine());
+    json_object_object_add(j, "environment", json_environment());
+    json_object_object_add(j, "options", json_options(o));
+    for (int i = 0; i < n; i++)
+        json_object_array_add(measurements, json_measurement(o, &all[i]));
+    json_object_object_add(j, "measurements", measurements);
+    good = json_object_to_file_ext(o->json, j, JSON_C_TO_STRING_PRETTY) == 0;
+    if (!good)
+        perror(o->json);
+    json_object_put(j);
+    return good;
 }

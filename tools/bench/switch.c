@@ -8,66 +8,331 @@
 #include <stdio.h>
 #include <string.h>
 
-static MPI_T_cvar_handle algorithm, fallback;
-static struct json_object *numbers, *fallback_numbers;
-static char problem[512];
+#define PREFIX "MPIR_CVAR_NUMACOLL_"
 
-static const char *handle_of(const char *name, MPI_T_cvar_handle * handle)
+/* An enumerated variable of the process. */
+struct variable {
+    MPI_T_cvar_handle handle;
+    struct json_object *numbers;        /* of its values' names */
+    int saved;                  /* the value before it was written */
+};
+
+static struct json_object *all_numbers;
+static struct variable algorithm, fallback, parameters[MAX_PARAMETERS];
+static int parameter_count;     /* written by switch_on */
+static bool counted;            /* whether the collective opened is one that numacoll counts */
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle calls;
+static char problem[1024];
+
+/* ---- names ---- */
+
+/* Writes prefix, name in upper case, suffix. */
+static void make_name(char *text, size_t n, const char *prefix, const char *name, const char *suffix)
 {
-    int index, count;
+    size_t start = (size_t) snprintf(text, n, "%s", prefix);
 
-    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
-        MPI_T_cvar_handle_alloc(index, NULL, handle, &count) != MPI_SUCCESS) {
-        snprintf(problem, sizeof problem, "this MPI has no variable %s", name);
-        return problem;
+    snprintf(text + start, n - start, "%s%s", name, suffix);
+    for (char *c = text + start; *c; c++)
+        *c = (char) toupper((unsigned char) *c);
+}
+
+static void variable_of(char *text, size_t n, const char *collective)
+{
+    make_name(text, n, "MPIR_CVAR_", collective, "_INTRA_ALGORITHM");
+}
+
+/* The numbers of a variable's values; NULL if it is not enumerated, or there is none of this name. */
+static struct json_object *numbers_of(const char *variable)
+{
+    struct json_object *numbers = NULL;
+
+    json_object_object_get_ex(all_numbers, variable, &numbers);
+    return numbers;
+}
+
+static bool exists(const char *variable)
+{
+    int index;
+
+    return MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS;
+}
+
+/* ---- texts of what is wrong: "WHAT; there are A, B" ---- */
+
+static void append(const char *separator, const char *word)
+{
+    size_t used = strlen(problem);
+
+    snprintf(problem + used, sizeof problem - used, "%s%s", separator, word);
+}
+
+static const char *not_among(struct json_object *numbers)
+{
+    const char *separator = "; there are ";
+
+    json_object_object_foreach(numbers, name, unused) {
+        (void) unused;
+        append(separator, name);
+        separator = ", ";
+    }
+    return problem;
+}
+
+/* All variables of numacoll, or only the enumerated ones. */
+static const char *not_among_variables(bool enumerated)
+{
+    const char *separator = "; there are ";
+    int n = 0;
+
+    MPI_T_cvar_get_num(&n);
+    for (int i = 0; i < n; i++) {
+        char name[256];
+        int length = sizeof name, verbosity, bind, scope;
+        MPI_Datatype type;
+        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, NULL, NULL, NULL, &bind, &scope) ||
+            strncmp(name, PREFIX, strlen(PREFIX)) || (enumerated && !numbers_of(name)))
+            continue;
+        for (char *c = name; *c; c++)
+            *c = (char) tolower((unsigned char) *c);
+        append(separator, name + strlen(PREFIX));
+        separator = ", ";
+    }
+    return problem;
+}
+
+/* ---- start and end ---- */
+
+const char *switch_init(void)
+{
+    int provided;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    all_numbers = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
+    return all_numbers ? NULL : "cannot read " NUMACOLL_SHARE "/algorithms.json";
+}
+
+void switch_finish(void)
+{
+    json_object_put(all_numbers);
+    MPI_T_finalize();
+}
+
+/* ---- checks ---- */
+
+static const char *check_parameter(const struct algorithm *a, const struct parameter *p)
+{
+    char name[256];
+    struct json_object *numbers;
+
+    make_name(name, sizeof name, PREFIX, p->name, "");
+    numbers = numbers_of(name);
+    snprintf(problem, sizeof problem, "%s: %s=%s: ", p->option, p->name, p->value);
+    if (!exists(name)) {
+        append("no such variable", "");
+        return not_among_variables(false);
+    }
+    if (numbers && !json_object_object_get_ex(numbers, p->value, NULL)) {
+        append("no such value", "");
+        return not_among(numbers);
+    }
+    if (!numbers && !algorithm_is_numacoll(a)) {
+        append("only enumerated variables can be written for ", a->name);
+        return not_among_variables(true);
     }
     return NULL;
 }
 
-static const char *write_value(MPI_T_cvar_handle handle, struct json_object *names, const char *name)
+static const char *check_counter(const struct collective *c)
+{
+    char name[128];
+    int index;
+
+    snprintf(name, sizeof name, "numacoll_%s_calls", c->name);
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS)
+        return NULL;
+    snprintf(problem, sizeof problem, "this MPI has no performance variable %s", name);
+    return problem;
+}
+
+const char *switch_check(const struct collective *c, const struct algorithm *a)
+{
+    const char *error = NULL;
+    char name[128];
+    struct json_object *numbers;
+
+    variable_of(name, sizeof name, c->name);
+    numbers = numbers_of(name);
+    if (!numbers || !exists(name)) {
+        snprintf(problem, sizeof problem, "%s: this MPI has no variable %s", c->name, name);
+        return problem;
+    }
+    if (!json_object_object_get_ex(numbers, a->name, NULL)) {
+        snprintf(problem, sizeof problem, "--algorithms: %s: not an algorithm of %s", a->name, c->name);
+        return not_among(numbers);
+    }
+    for (int i = 0; i < a->parameter_count && !error; i++)
+        error = check_parameter(a, &a->parameters[i]);
+    return error || !algorithm_is_numacoll(a) ? error : check_counter(c);
+}
+
+/* ---- the variables of a collective ---- */
+
+static const char *open_variable(struct variable *v, const char *name)
+{
+    int index, count;
+
+    v->numbers = numbers_of(name);
+    if (v->numbers && MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, NULL, &v->handle, &count) == MPI_SUCCESS)
+        return NULL;
+    snprintf(problem, sizeof problem, "this MPI has no variable %s", name);
+    return problem;
+}
+
+/* Without the counter, for a collective that numacoll does not serve. */
+static void open_counter(const struct collective *c)
+{
+    char name[128];
+    int index, count;
+
+    snprintf(name, sizeof name, "numacoll_%s_calls", c->name);
+    counted = MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
+        MPI_T_pvar_session_create(&session) == MPI_SUCCESS &&
+        MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
+    if (counted)
+        MPI_T_pvar_start(session, calls);       /* fails where it always counts */
+}
+
+const char *switch_open(const struct collective *c)
+{
+    char name[128];
+    const char *error;
+
+    variable_of(name, sizeof name, c->name);
+    error = open_variable(&algorithm, name);
+    if (!error)
+        error = open_variable(&fallback, "MPIR_CVAR_COLLECTIVE_FALLBACK");
+    open_counter(c);
+    return error;
+}
+
+void switch_close(void)
+{
+    MPI_T_cvar_handle_free(&algorithm.handle);
+    MPI_T_cvar_handle_free(&fallback.handle);
+    if (counted) {
+        MPI_T_pvar_handle_free(session, &calls);
+        MPI_T_pvar_session_free(&session);
+    }
+}
+
+unsigned long long switch_served(void)
+{
+    unsigned long long n = 0;
+
+    if (counted)
+        MPI_T_pvar_read(session, calls, &n);
+    return n;
+}
+
+/* ---- switching ---- */
+
+static const char *write_value(struct variable *v, const char *name)
 {
     struct json_object *number;
     int value;
 
-    if (!json_object_object_get_ex(names, name, &number)) {
-        size_t used = (size_t) snprintf(problem, sizeof problem, "no algorithm %s; there are", name);
-        json_object_object_foreach(names, key, unused) {
-            (void) unused;
-            if (used < sizeof problem)
-                used += (size_t) snprintf(problem + used, sizeof problem - used, " %s", key);
-        }
-        return problem;
-    }
+    if (!json_object_object_get_ex(v->numbers, name, &number))
+        return "unknown value";
     value = json_object_get_int(number);
-    return MPI_T_cvar_write(handle, &value) == MPI_SUCCESS ? NULL : "the variable cannot be written";
+    return MPI_T_cvar_read(v->handle, &v->saved) == MPI_SUCCESS &&
+        MPI_T_cvar_write(v->handle, &value) == MPI_SUCCESS ? NULL : "a variable cannot be written";
 }
 
-const char *switch_init(const char *collective)
+static const char *write_parameter(const struct parameter *p)
 {
-    char name[96];
+    struct variable *v = &parameters[parameter_count];
+    char name[256];
     const char *error;
-    int provided, n;
-    struct json_object *all = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
 
-    if (!all)
-        return "cannot read " NUMACOLL_SHARE "/algorithms.json";
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    n = snprintf(name, sizeof name, "MPIR_CVAR_%s_INTRA_ALGORITHM", collective);
-    for (int i = 10; i < n; i++)
-        name[i] = (char) toupper((unsigned char) name[i]);
-    error = handle_of(name, &algorithm);
+    make_name(name, sizeof name, PREFIX, p->name, "");
+    error = open_variable(v, name);
+    if (error)
+        return error;
+    parameter_count++;
+    return write_value(v, p->value);
+}
+
+const char *switch_on(const struct algorithm *a)
+{
+    /* an algorithm that cannot serve must be an error, or another one would be timed under its name */
+    const char *error = write_value(&fallback, strcmp(a->name, "auto") ? "error" : "silent");
+
     if (!error)
-        error = handle_of("MPIR_CVAR_COLLECTIVE_FALLBACK", &fallback);
-    if (!error && (!json_object_object_get_ex(all, name, &numbers) ||
-                   !json_object_object_get_ex(all, "MPIR_CVAR_COLLECTIVE_FALLBACK", &fallback_numbers)))
-        error = "algorithms.json does not know this collective";
+        error = write_value(&algorithm, a->name);
+    for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
+        error = write_parameter(&a->parameters[i]);
     return error;
 }
 
-const char *switch_to(const char *name)
+void switch_off(void)
 {
-    /* an algorithm that cannot serve must be an error, or another one would be timed under its name */
-    const char *error = write_value(fallback, fallback_numbers, strcmp(name, "auto") ? "error" : "silent");
+    /* the last first: a variable may have been written twice */
+    while (parameter_count > 0) {
+        struct variable *v = &parameters[--parameter_count];
+        MPI_T_cvar_write(v->handle, &v->saved);
+        MPI_T_cvar_handle_free(&v->handle);
+    }
+    write_value(&algorithm, "auto");
+    write_value(&fallback, "silent");
+}
 
-    return error ? error : write_value(algorithm, numbers, name);
+/* ---- parameters as info keys ---- */
+
+/* Whether the communicator has them: MPI ignores a key it does not know. */
+static const char *check_keys(MPI_Comm comm, const struct algorithm *a)
+{
+    MPI_Info info;
+    const char *error = NULL;
+
+    MPI_Comm_get_info(comm, &info);
+    for (int i = 0; i < a->parameter_count && !error; i++) {
+        char key[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL + 1];
+        int flag;
+        snprintf(key, sizeof key, "numacoll_%s", a->parameters[i].name);
+        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
+        if (!flag) {
+            snprintf(problem, sizeof problem, "%s: %s is not a variable of a communicator", a->label,
+                     a->parameters[i].name);
+            error = problem;
+        }
+    }
+    MPI_Info_free(&info);
+    return error;
+}
+
+MPI_Comm switch_comm(const struct algorithm *a, MPI_Comm comm, const char **error)
+{
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Info info;
+    int mpi_error, class;
+
+    *error = NULL;
+    if (!algorithm_is_numacoll(a) || a->parameter_count == 0)
+        return comm;
+    MPI_Info_create(&info);
+    for (int i = 0; i < a->parameter_count; i++) {
+        char key[MPI_MAX_INFO_KEY];
+        snprintf(key, sizeof key, "numacoll_%s", a->parameters[i].name);
+        MPI_Info_set(info, key, a->parameters[i].value);
+    }
+    mpi_error = MPI_Comm_dup_with_info(comm, info, &own);
+    MPI_Error_class(mpi_error, &class);
+    if (mpi_error != MPI_SUCCESS)
+        *error = class == MPI_ERR_INFO_VALUE ? "" : "MPI_Comm_dup_with_info fails";
+    else
+        *error = check_keys(own, a);
+    MPI_Info_free(&info);
+    return mpi_error == MPI_SUCCESS ? own : comm;
 }

@@ -1,0 +1,363 @@
+/* The command line, as far as it can be parsed without MPI. */
+
+#include "bench.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LARGEST ((size_t) 1 << 30)
+
+const char *argp_program_version = "numacoll-bench 0.1";
+static const char doc[] =
+    "Time collectives under several algorithms in one run: mpiexec -n P numacoll-bench bcast\v"
+    "Blocks of calls take turns; the first calls of a block are dropped and serve to verify the data. An algorithm may "
+    "carry parameters: numacoll:bcast_tree=kary:bcast_tree_k=3. Exit status 1: a wrong option, an algorithm that did "
+    "not serve, wrong data, or a file that could not be written.";
+
+static const struct argp_option choices[] = {
+    {"algorithms", 'a', "A,B", 0, "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)",
+     0},
+    {"sweep", 'w', "VAR=V1,V2", 0, "numacoll once with each value of this variable; several sweeps multiply", 0},
+    {"sizes", 's', "LO:HI", 0, "bytes, doubling; suffixes K and M (1:4M)", 0},
+    {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", 0},
+    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", 0},
+    {"seconds", 't', "S", 0, "how long the run may take, about (20)", 0},
+    {"off-cache", 'o', 0, 0, "a fresh buffer for every call", 0},
+    {"rotate-root", 'R', 0, 0, "every rank is root in turn", 0},
+    {"csv", 'c', "FILE", 0, "also as CSV", 0},
+    {"json", 'j', "FILE", 0, "also as JSON", 0},
+    {"plot", 'p', "FILE", 0, "also as a picture, .png or .svg; several get -COLL-N before the suffix", 0},
+    {0, 0, 0, 0, 0, 0}
+};
+
+/* Ends the process after one line: what is wrong, and what is allowed. */
+static void refuse(struct argp_state *state, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    argp_failure(state, EXIT_FAILURE, 0, "%s", text);
+}
+
+static char *lower(char *text)
+{
+    for (char *c = text; *c; c++)
+        *c = (char) tolower((unsigned char) *c);
+    return text;
+}
+
+/* ---- values ---- */
+
+static bool parse_int(const char *text, long low, long high, int *value)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    *value = (int) n;
+    return end != text && *end == 0 && low <= n && n <= high;
+}
+
+static bool parse_bytes(const char *text, char **end, size_t *bytes)
+{
+    unsigned long long n = strtoull(text, end, 10);
+    int shift = 0;
+
+    if (*end == text)
+        return false;
+    if (**end == 'K' || **end == 'k')
+        shift = 10;
+    else if (**end == 'M' || **end == 'm')
+        shift = 20;
+    *end += shift > 0;
+    *bytes = (size_t) n << shift;
+    return n <= LARGEST >> shift;
+}
+
+static bool parse_sizes(struct options *o, const char *text)
+{
+    size_t low, high;
+    char *end;
+
+    if (!parse_bytes(text, &end, &low))
+        return false;
+    high = low;
+    if (*end == ':' && !parse_bytes(end + 1, &end, &high))
+        return false;
+    o->size_count = 0;
+    for (size_t m = low; m <= high; m = m ? 2 * m : 1)
+        o->sizes[o->size_count++] = m;
+    return *end == 0 && low <= high;
+}
+
+static bool parse_ranks(struct options *o, const char *text)
+{
+    char *copy = strdup(text), *rest = NULL;
+    bool good = true;
+
+    o->rank_count_count = 0;
+    for (char *n = strtok_r(copy, ",", &rest); n && good; n = strtok_r(NULL, ",", &rest)) {
+        good = o->rank_count_count < MAX_RANK_COUNTS && parse_int(n, 2, 1 << 30, &o->rank_counts[o->rank_count_count]);
+        o->rank_count_count++;
+    }
+    free(copy);
+    return good && o->rank_count_count > 0;
+}
+
+static void parse_collectives(struct argp_state *state, struct options *o, const char *text)
+{
+    char *copy = strdup(text), *rest = NULL, known[512];
+
+    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        const struct collective *c = collective_find(name);
+        collective_names(known, sizeof known);
+        if (!c)
+            refuse(state, "%s: no such collective; there are %s", name, known);
+        if (o->collective_count == MAX_COLLECTIVES)
+            refuse(state, "%s: more than %d collectives", name, MAX_COLLECTIVES);
+        o->collectives[o->collective_count++] = c;
+    }
+    free(copy);
+}
+
+/* ---- algorithms ---- */
+
+/* NAME=VALUE; what is kept points into text. */
+static bool parse_assignment(char *text, const char **name, char **value)
+{
+    *value = strchr(text, '=');
+    if (!*value || *value == text || !(*value)[1])
+        return false;
+    *(*value)++ = 0;
+    *name = lower(text);
+    return true;
+}
+
+static bool add_parameter(struct algorithm *a, const char *option, const char *name, const char *value)
+{
+    if (a->parameter_count == MAX_PARAMETERS)
+        return false;
+    a->parameters[a->parameter_count++] = (struct parameter) { option, name, value };
+    return true;
+}
+
+/* NAME:VAR=VALUE:VAR=VALUE; what is kept points into copies that are never freed. */
+static void parse_algorithm(struct argp_state *state, struct algorithm *a, const char *item)
+{
+    char *rest = NULL, *copy = strdup(item), *value;
+    const char *name;
+
+    *a = (struct algorithm) {.label = strdup(item),.name = strtok_r(copy, ":", &rest) };
+    if (!a->name)
+        refuse(state, "--algorithms=%s: must be NAME or NAME:VAR=VALUE:VAR=VALUE", item);
+    for (char *p = strtok_r(NULL, ":", &rest); p; p = strtok_r(NULL, ":", &rest)) {
+        if (!parse_assignment(p, &name, &value))
+            refuse(state, "--algorithms=%s: %s must be VAR=VALUE", item, p);
+        if (!add_parameter(a, "--algorithms", name, value))
+            refuse(state, "--algorithms=%s: more than %d parameters", item, MAX_PARAMETERS);
+    }
+}
+
+static void parse_algorithms(struct argp_state *state, struct options *o, const char *text)
+{
+    char *copy = strdup(text), *rest = NULL;
+
+    o->algorithm_count = 0;
+    for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
+        if (o->algorithm_count == MAX_ALGORITHMS)
+            refuse(state, "--algorithms=%s: more than %d", text, MAX_ALGORITHMS);
+        parse_algorithm(state, &o->algorithms[o->algorithm_count++], item);
+    }
+    free(copy);
+    if (o->algorithm_count == 0)
+        refuse(state, "--algorithms=%s: must be at least one name", text);
+}
+
+bool algorithm_is_numacoll(const struct algorithm *a)
+{
+    return !strcmp(a->name, "numacoll");
+}
+
+/* ---- sweeps ---- */
+
+static void parse_sweep(struct argp_state *state, struct options *o, const char *text)
+{
+    struct sweep *s = &o->sweeps[o->sweep_count];
+    char *rest = NULL, *values;
+
+    if (o->sweep_count++ == MAX_SWEEPS)
+        refuse(state, "--sweep=%s: more than %d sweeps", text, MAX_SWEEPS);
+    if (!parse_assignment(strdup(text), &s->variable, &values))
+        refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
+    for (char *v = strtok_r(values, ",", &rest); v; v = strtok_r(NULL, ",", &rest)) {
+        if (s->value_count == MAX_ALGORITHMS)
+            refuse(state, "--sweep=%s: more than %d values", text, MAX_ALGORITHMS);
+        s->values[s->value_count++] = v;
+    }
+    if (s->value_count == 0)
+        refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
+}
+
+static struct algorithm with_value(struct argp_state *state, const struct algorithm *a, const struct sweep *s, int i)
+{
+    struct algorithm with = *a;
+    char *label;
+
+    if (asprintf(&label, "%s:%s=%s", a->label, s->variable, s->values[i]) < 0 ||
+        !add_parameter(&with, "--sweep", s->variable, s->values[i]))
+        refuse(state, "--sweep=%s: %s has %d parameters already", s->variable, a->label, MAX_PARAMETERS);
+    with.label = label;
+    return with;
+}
+
+/* Every numacoll becomes one per value. */
+static void apply_sweep(struct argp_state *state, struct options *o, const struct sweep *s)
+{
+    struct algorithm before[MAX_ALGORITHMS];
+    int n = o->algorithm_count;
+
+    memcpy(before, o->algorithms, sizeof before);
+    o->algorithm_count = 0;
+    for (int a = 0; a < n; a++) {
+        int copies = algorithm_is_numacoll(&before[a]) ? s->value_count : 1;
+        if (o->algorithm_count + copies > MAX_ALGORITHMS)
+            refuse(state, "--sweep=%s: makes more than %d algorithms", s->variable, MAX_ALGORITHMS);
+        for (int i = 0; i < copies; i++)
+            o->algorithms[o->algorithm_count++] =
+                algorithm_is_numacoll(&before[a]) ? with_value(state, &before[a], s, i) : before[a];
+    }
+    for (int a = 0; a < o->algorithm_count; a++) {
+        if (algorithm_is_numacoll(&o->algorithms[a]))
+            return;
+    }
+    refuse(state, "--sweep=%s: needs numacoll among --algorithms", s->variable);
+}
+
+/* ---- all of it ---- */
+
+static void parse_plot(struct argp_state *state, struct options *o, const char *file)
+{
+    if (!plot_suffix_known(file))
+        refuse(state, "--plot=%s: must end in .png or .svg", file);
+    o->plot = file;
+}
+
+static void finish(struct argp_state *state, struct options *o)
+{
+    if (o->collective_count == 0)
+        parse_collectives(state, o, "bcast");
+    for (int i = 0; i < o->sweep_count; i++)
+        apply_sweep(state, o, &o->sweeps[i]);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    char *end;
+
+    switch (key) {
+        case 'a':
+            parse_algorithms(state, o, arg);
+            break;
+        case 'w':
+            parse_sweep(state, o, arg);
+            break;
+        case 's':
+            if (!parse_sizes(o, arg))
+                refuse(state, "--sizes=%s: must be LO:HI in bytes (suffixes K and M), 0 to 1024M", arg);
+            break;
+        case 'n':
+            if (!parse_ranks(o, arg))
+                refuse(state, "--ranks=%s: must be 1 to %d numbers of ranks, each at least 2", arg, MAX_RANK_COUNTS);
+            break;
+        case 'r':
+            if (!parse_int(arg, 1, MAX_ROUNDS, &o->rounds))
+                refuse(state, "--rounds=%s: must be 1 to %d", arg, MAX_ROUNDS);
+            break;
+        case 't':
+            o->seconds = strtod(arg, &end);
+            if (end == arg || *end || !(o->seconds > 0 && o->seconds <= 1e6))
+                refuse(state, "--seconds=%s: must be above 0 and at most 1000000", arg);
+            break;
+        case 'o':
+            o->off_cache = true;
+            break;
+        case 'R':
+            o->rotate_root = true;
+            break;
+        case 'c':
+            o->csv = arg;
+            break;
+        case 'j':
+            o->json = arg;
+            break;
+        case 'p':
+            parse_plot(state, o, arg);
+            break;
+        case ARGP_KEY_ARG:
+            parse_collectives(state, o, arg);
+            break;
+        case ARGP_KEY_INIT:
+            *o = (struct options) {.rounds = 5,.seconds = 20 };
+            parse_algorithms(state, o, "auto,numacoll");
+            parse_sizes(o, "1:4M");
+            break;
+        case ARGP_KEY_END:
+            finish(state, o);
+            break;
+        default:
+            return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* All ranks end alike where argp ends the process, and only rank 0 is heard; stdout is rank 0's for good. */
+void options_parse(struct options *o, int argc, char **argv, int rank)
+{
+    static const struct argp argp = { choices, parse, "[COLLECTIVE[,COLLECTIVE..]]", doc, 0, 0, 0 };
+    int errors = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+
+    argp_err_exit_status = EXIT_FAILURE;
+    if (rank > 0) {
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+    }
+    argp_parse(&argp, argc, argv, 0, 0, o);
+    dup2(errors, STDERR_FILENO);
+    close(errors);
+    close(nowhere);
+}
+
+int options_sizes_of(const struct options *o, const struct collective *collective)
+{
+    return collective_has_size(collective) ? o->size_count : 1;
+}
+
+int options_longest_label(const struct options *o)
+{
+    int longest = 0;
+
+    for (int a = 0; a < o->algorithm_count; a++) {
+        int n = (int) strlen(o->algorithms[a].label);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+int options_rounds_in_all(const struct options *o)
+{
+    int sizes = 0;
+
+    for (int c = 0; c < o->collective_count; c++)
+        sizes += options_sizes_of(o, o->collectives[c]);
+    return sizes * o->rounds * o->rank_count_count;
+}

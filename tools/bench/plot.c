@@ -1,0 +1,233 @@
+/* A picture by gnuplot: time and ratio over size; bars where there is no size. */
+
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points: the picture without its legend, the room below the lower diagram, and a row of the legend. */
+enum { WIDTH = 1000, HEIGHT = 950, BELOW = 75, ROW = 18 };
+
+static const char *suffix_of(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+
+    return dot ? dot : "";
+}
+
+bool plot_suffix_known(const char *file)
+{
+    return !strcmp(suffix_of(file), ".png") || !strcmp(suffix_of(file), ".svg");
+}
+
+char *plot_file(const struct options *o, const struct collective *collective, int ranks)
+{
+    const char *suffix = suffix_of(o->plot);
+    int stem = (int) (suffix - o->plot), length;
+    char *file;
+
+    if (o->collective_count * o->rank_count_count == 1)
+        length = asprintf(&file, "%s", o->plot);
+    else
+        length = asprintf(&file, "%.*s-%s-%d%s", stem, o->plot, collective->name, ranks, suffix);
+    return length < 0 ? NULL : file;
+}
+
+/* As a string of gnuplot: in single quotes, of which one inside is written twice. */
+static void quote(FILE * g, const char *text)
+{
+    fputc('\'', g);
+    for (const char *c = text; *c; c++)
+        fputs(*c == '\'' ? "''" : (char[]) { *c, 0 }, g);
+    fputc('\'', g);
+}
+
+static void labelled(FILE * g, const char *before, const char *text)
+{
+    fputs(before, g);
+    quote(g, text);
+}
+
+/* Curves over size, or bars: where there is no size, or none that a logarithmic axis has a place for. */
+static bool has_curves(const struct options *o, const struct measurement *m)
+{
+    return collective_has_size(m->collective) && o->sizes[o->size_count - 1] > 0;
+}
+
+/* Rows of data: bytes (the number of the algorithm where there are bars), time, ratio, its lowest and highest. */
+static void write_data(FILE * g, const struct options *o, const struct measurement *m)
+{
+    bool curves = has_curves(o, m);
+
+    for (int a = 0; a < o->algorithm_count; a++) {
+        fprintf(g, "$a%d << EOD\n", a);
+        for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
+            const struct result *r = &m->cell[s][a];
+            fprintf(g, "%zu %g %g %g %g\n", curves ? o->sizes[s] : (size_t) a, r->median, r->ratio, r->ratio_low,
+                    r->ratio_high);
+        }
+        fprintf(g, "EOD\n");
+    }
+}
+
+/* Of one number of all results. */
+static void extremes(const struct options *o, const struct measurement *m, size_t offset, double *lowest,
+                     double *highest)
+{
+    *lowest = INFINITY;
+    *highest = 0;
+    for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
+        for (int a = 0; a < o->algorithm_count; a++) {
+            double value = *(const double *) ((const char *) &m->cell[s][a] + offset);
+            *lowest = fmin(*lowest, value);
+            *highest = fmax(*highest, value);
+        }
+    }
+}
+
+/* Logarithmic, with more tics than one a decade where there are few decades. */
+static void logarithmic_axis(FILE * g, double lowest, double highest)
+{
+    fprintf(g, "set logscale y\nset yrange [%g:%g]\nset ytics auto\n", lowest / 1.5, 1.5 * highest);
+    if (highest / lowest > 1000)
+        return;
+    for (double decade = pow(10, floor(log10(lowest / 1.5))); decade <= 1.5 * highest; decade *= 10)
+        fprintf(g, "set ytics add (%g, %g, %g)\n", decade, 2 * decade, 5 * decade);
+}
+
+/* From zero, unless a curve would lie on the floor. It ends above the medians, so that one unlucky round does not
+ * flatten the rest. */
+static void ratio_axis(FILE * g, const struct options *o, const struct measurement *m)
+{
+    double lowest, highest;
+
+    extremes(o, m, offsetof(struct result, ratio), &lowest, &highest);
+    if (lowest < 0.05)
+        logarithmic_axis(g, lowest, highest);
+    else
+        fprintf(g, "unset logscale y\nset ytics auto\nset yrange [0:%g]\n", 1.2 * highest);
+}
+
+static void time_axis(FILE * g, const struct options *o, const struct measurement *m)
+{
+    double lowest, highest;
+
+    extremes(o, m, offsetof(struct result, median), &lowest, &highest);
+    if (has_curves(o, m))
+        logarithmic_axis(g, lowest, highest);
+    else
+        fprintf(g, "set yrange [0:%g]\n", 1.2 * highest);
+    fprintf(g, "set ylabel 'time per call, microseconds'\n");
+}
+
+/* At most about a dozen sizes have a tic. 0 bytes have no place. */
+static void size_axis(FILE * g, const struct options *o)
+{
+    int stride = (o->size_count + 12) / 13, first = o->sizes[0] == 0;
+
+    fprintf(g, "set logscale x 2\nset xrange [%g:%g]\nset xlabel 'message'\nset xtics (",
+            (double) o->sizes[first] / 1.3, 1.3 * (double) o->sizes[o->size_count - 1]);
+    for (int s = first; s < o->size_count; s += stride) {
+        char text[32];
+        size_text(o->sizes[s], text, sizeof text);
+        fprintf(g, "%s'%s' %zu", s > first ? ", " : "", text, o->sizes[s]);
+    }
+    fprintf(g, ")\n");
+}
+
+static void bar_axis(FILE * g, const struct options *o)
+{
+    fprintf(g, "set style fill solid 0.6\nset boxwidth 0.6\nunset xtics\nset xrange [-0.6:%d-0.4]\n",
+            o->algorithm_count);
+}
+
+/* Legend, in as many columns as the longest label leaves room for, below the lower diagram. Returns its rows. */
+static int legend_rows(const struct options *o)
+{
+    /* gnuplot reserves 12 points a character, of which 9 are used */
+    int longest = options_longest_label(o);
+    int columns = longest < 90 ? 1 + (895 - 9 * longest) / (72 + 12 * longest) : 1;
+
+    return (o->algorithm_count + columns - 1) / columns;
+}
+
+static void write_title(FILE * g, const struct options *o, const struct measurement *m)
+{
+    char text[512];
+
+    measurement_text(o, m, text, sizeof text);
+    labelled(g, "set label 1 at screen 0.5,0.98 center font ',15' ", text);
+    machine_text(text, sizeof text);
+    labelled(g, "\nset label 2 at screen 0.5,0.955 center font ',9' ", text);
+    fputc('\n', g);
+}
+
+static void write_head(FILE * g, const struct options *o, const struct measurement *m)
+{
+    int rows = legend_rows(o), height = HEIGHT + ROW * rows;
+    char *file = plot_file(o, m->collective, m->ranks);
+
+    fprintf(g, "set terminal %s size %d,%d font 'Sans,12' background rgb 'white' noenhanced\n", suffix_of(file) + 1,
+            WIDTH, height);
+    labelled(g, "set output ", file);
+    fputc('\n', g);
+    write_title(g, o, m);
+    fprintf(g, "set multiplot layout 2,1 margins 0.12,0.97,%g,0.93 spacing 0,0.09\nset grid\nunset key\n",
+            (double) (BELOW + ROW * rows) / height);
+    free(file);
+}
+
+/* The curves or bars of all algorithms. */
+static void write_series(FILE * g, const struct options *o, const char *columns, const char *style)
+{
+    for (int a = 0; a < o->algorithm_count; a++) {
+        fprintf(g, "%s$a%d using %s with %s lw 2 lc %d", a ? ", " : "", a, columns, style, a + 1);
+        if (strstr(style, "lines"))
+            fprintf(g, " pt %d ps 1.2", 4 + a % 10);
+        labelled(g, " title ", o->algorithms[a].label);
+    }
+    fputc('\n', g);
+}
+
+static void write_times(FILE * g, const struct options *o, const struct measurement *m)
+{
+    bool curves = has_curves(o, m);
+
+    if (curves)
+        size_axis(g, o);
+    else
+        bar_axis(g, o);
+    time_axis(g, o, m);
+    fprintf(g, "plot ");
+    write_series(g, o, "1:2", curves ? "linespoints" : "boxes");
+}
+
+static void write_ratios(FILE * g, const struct options *o, const struct measurement *m)
+{
+    bool curves = has_curves(o, m);
+
+    fprintf(g, "unset label\nset key at screen 0.03,0.01 left bottom Left reverse vertical maxrows %d\n",
+            legend_rows(o));
+    ratio_axis(g, o, m);
+    labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[0].label);
+    fprintf(g, "\nplot ");
+    write_series(g, o, curves ? "1:3:4:5" : "1:3:4:5:(0.6)", curves ? "yerrorlines" : "boxerrorbars");
+}
+
+bool plot(const struct options *o, const struct measurement *m)
+{
+    FILE *g = popen("gnuplot", "w");
+
+    if (!g) {
+        perror("gnuplot");
+        return false;
+    }
+    write_data(g, o, m);
+    write_head(g, o, m);
+    write_times(g, o, m);
+    write_ratios(g, o, m);
+    fprintf(g, "unset multiplot\n");
+    return pclose(g) == 0;
+}
