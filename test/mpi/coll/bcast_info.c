@@ -103,6 +103,7 @@ static void wrong(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
     if (set(comm, "numacoll_queue_length", "0") == MPI_SUCCESS || set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS)
         nc_fail("a wrong key was taken", 0, 0);
@@ -110,8 +111,18 @@ static void wrong(void)
         nc_fail("a wrong key made a communicator", 0, 0);
     if (nc_size > 1 && set(comm, "numacoll_bcast_tree", nc_rank ? "flat" : "kary") == MPI_SUCCESS)
         nc_fail("unequal keys were taken", 0, 0);
-    set(comm, "numacoll_bcast_tree", "flat");
+    /* what was refused has left nothing */
+    expect_key(comm, "numacoll_bcast_tree", NULL);
+    expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
+    /* in use, one rank's wrong key is an error of all */
+    if (nc_size > 1 && set(comm, "numacoll_bcast_tree", nc_rank == nc_size - 1 ? "oak" : "flat") == MPI_SUCCESS)
+        nc_fail("a rank's wrong key was taken", 0, 0);
+    if (set(comm, "numacoll_bcast_tree", "flat"))
+        nc_fail("a right key was refused", 0, 0);
     expect_calls(comm, "numacoll_bcast_flat_calls", 3);
+    /* a refused communicator uses nothing up: there are some 2000 */
+    for (int i = 0; i < 3000; i++)
+        nc_errors += MPI_Comm_dup_with_info(MPI_COMM_SELF, info, &none) == MPI_SUCCESS;
     if (set(comm, "numacoll_no_such_thing", "1") || set(comm, "numacoll_create_after", "1"))
         nc_fail("an unknown key is an error", 0, 0);
     MPI_Info_free(&info);

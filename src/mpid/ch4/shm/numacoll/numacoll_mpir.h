@@ -17,19 +17,23 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
 /* The number of the parameters that a leaf of a (checked) selection file carries for numacoll; -1 if none. */
 int MPIR_numacoll_leaf(struct json_object *leaf);
 
-/* Info keys numacoll_<variable> of a communicator, which may not be committed yet.
- * Errors: MPI_ERR_INFO_VALUE with one line from its rank 0. */
-int MPIR_numacoll_set_info(MPIR_Comm * comm, MPIR_Info * info);
+/* Info keys numacoll_<variable>. check: before a communicator is made with them, local; rank: in it.
+ * Errors: MPI_ERR_INFO_VALUE with one line from rank 0. */
+int MPIR_numacoll_check_info(int rank, MPIR_Info * info);
+
+/* The communicator keeps those keys that are right; it may not be committed yet. */
+void MPIR_numacoll_take_info(MPIR_Comm * comm, MPIR_Info * info);
 int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info);
 
-/* Collective, after MPI_Comm_set_info on a communicator in use: its later calls go by the new keys.
- * Errors: MPI_ERR_INFO_VALUE where ranks differ. */
-int MPIR_numacoll_info_changed(MPIR_Comm * comm);
+/* Collective, for MPI_Comm_set_info: checked, taken, and if the communicator is in use its later calls go by them; or
+ * nothing is changed. Errors: MPI_ERR_INFO_VALUE; in use, on all ranks if one is wrong or they differ. */
+int MPIR_numacoll_renew_info(MPIR_Comm * comm, MPIR_Info * info);
 
 /* One line from rank 0 about a variable in the environment that MPICH is about to refuse. `allowed` is text. */
 void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed);
 
-/* ... if it is set, is to be an int, and is none. */
-void MPIR_numacoll_expect(const char *variable, const char *type);
+/* ... if it is set, is to be an int, and is none (MPICH would take the lowest bits of one that is too large).
+ * Errors: MPI_ERR_OTHER. */
+int MPIR_numacoll_expect(const char *variable, const char *type);
 
 #endif

@@ -144,7 +144,7 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
         if (highest[i] != -lowest_negative[i])
             *different = i / 2;
     }
-    if (*different >= 0 && home->node_comm->rank == 0) {
+    if (*all_prepared && *different >= 0 && home->node_comm->rank == 0) {
         fprintf(stderr, "numacoll: communicator of %d ranks: %s: must be the same on all ranks, as a variable and as an "
                 "info key\n", home->local_size, MPIDI_NUMACOLL_variables[*different].name);
         fflush(stderr);
@@ -238,24 +238,23 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm)
+int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
 {
-    int mpi_errno = MPI_SUCCESS, different;
+    int mpi_errno = MPI_SUCCESS, different = -1;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
     struct parts parts;
-    bool unused;
+    bool all_right = right;
 
     /* before it is set up, that will compare them */
     if (!state || state->phase != NC_PHASE_READY)
         goto fn_exit;
     if (comm->node_comm) {
-        mpi_errno = compare_settings(comm, true, &unused, &different);
+        mpi_errno = compare_settings(comm, right, &all_right, &different);
         MPIR_ERR_CHECK(mpi_errno);
-        MPIR_ERR_CHKANDJUMP(different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
     }
+    MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
     parts = parts_of(state);
     choose(state, comm, &parts);
-    MPIDI_NUMACOLL_report_setup(state, comm);
 
   fn_exit:
     return mpi_errno;

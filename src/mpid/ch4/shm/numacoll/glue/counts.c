@@ -90,15 +90,3 @@ void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum)
         add_state(sum, s, true);
     pthread_mutex_unlock(&lock);
 }
-
-void MPIDI_NUMACOLL_counts_clear(void)
-{
-    pthread_mutex_lock(&lock);
-    memset(&freed, 0, sizeof freed);
-    for (struct MPIDI_NUMACOLL_comm *s = states; s; s = s->next) {
-        memset(&s->counts, 0, sizeof s->counts);
-        memset(&s->ledger, 0, sizeof s->ledger);
-        s->waiter.ended_spinning = s->waiter.ended_in_progress = s->waiter.ended_yielding = 0;
-    }
-    pthread_mutex_unlock(&lock);
-}

@@ -7,7 +7,9 @@
 
 #include "mpiimpl.h"
 
+#include <errno.h>
 #include <json.h>
+#include <limits.h>
 #include <stdarg.h>
 
 #include "mpir_csel.h"
@@ -33,10 +35,12 @@ struct check {
     const char *at;             /* that key */
 };
 
-/* Where in the tree: the collective, and "intra" or "inter" once a condition has said so. */
+/* Where in the tree: the collective, and what the conditions on the way down have settled. */
 struct place {
     char collective[64];
-    const char *kind;
+    const char *kind;           /* of communicator: "intra", "inter", or NULL: either */
+    bool parent;                /* it has sub-communicators of nodes */
+    const char *local;          /* a condition ranks may answer differently, or NULL */
 };
 
 /* ---- complaints ---- */
@@ -117,7 +121,9 @@ static bool leaf_fits(const char *leaf, size_t n, const struct place *place)
         for (int e = 0; e < (i == 1 ? 5 : 4); e++) {
             if (!starts_with(rest, ends[e]))
                 continue;
-            return !place->kind || e > 1 || intra_only(place->collective) || !strncmp(rest + 1, place->kind, strlen(place->kind));
+            if (e > 1 || intra_only(place->collective))
+                return true;
+            return place->kind && !strncmp(rest + 1, place->kind, strlen(place->kind));
         }
     }
     return false;
@@ -174,48 +180,94 @@ static bool split(char *text, char **value)
     return sign != NULL;
 }
 
-static bool is_number(const char *text)
+static bool is_number(const char *text, long low, long high)
 {
-    return *text && strspn(text, "0123456789") == strlen(text);
+    char *end;
+    long number;
+
+    errno = 0;
+    number = strtol(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == 0 && !errno && low <= number && number <= high;
 }
 
-static bool check_parameter(struct check *c, const char *key, bool ours)
+/* The parameters a leaf of MPICH's own must have, all of them: it would take any number for one that is missing. */
+static const char *their_parameters(const char *leaf)
+{
+#define NC_CHECK(name, parameters) \
+    if (!strcmp(leaf, name)) \
+        return parameters;
+    NC_CSEL_PARAMETERS(NC_CHECK)
+#undef NC_CHECK
+    return "";
+}
+
+static bool check_their_parameter(struct check *c, const char *wanted, const char *name, const char *value)
+{
+    char with_sign[64];
+    bool degree = name[0] && name[strlen(name) - 1] == 'k', kind = !strcmp(name, "tree_type");
+
+    snprintf(with_sign, sizeof with_sign, "%s=", name);
+    if (!in_words(wanted, with_sign))
+        return wrong(c, c->at, "parameter %s: must be one of: %s", name, *wanted ? wanted : "none");
+    if (!is_number(value, degree ? 2 : 0, kind ? 2 : INT_MAX))
+        return wrong(c, c->at, "%s=%s: must be a number%s", name, value, degree ? " from 2" : kind ? " from 0 to 2" : "");
+    return true;
+}
+
+static bool check_parameter(struct check *c, const char *leaf, bool ours, const char *key)
 {
     char *name = MPL_strdup_no_spaces(key), *value;
     bool good = split(name, &value);
 
-    if (!good) {
+    if (!good)
         wrong(c, c->at, "\"%s\": must be PARAMETER=VALUE", key);
-    } else if (ours) {
-        good = check_our_parameter(c, name, value);
-    } else {
-        char with_sign[64];
-        snprintf(with_sign, sizeof with_sign, "%s=", name);
-        good = in_words(NC_CSEL_PARAMETERS, with_sign) && is_number(value);
-        if (!good)
-            wrong(c, c->at, "\"%s\": must be a number for one of %s", key, NC_CSEL_PARAMETERS);
-    }
+    else
+        good = ours ? check_our_parameter(c, name, value) :
+            check_their_parameter(c, their_parameters(leaf), name, value);
     MPL_free(name);
     return good;
 }
 
-static bool check_leaf(struct check *c, const char *name, struct json_object *parameters, const struct place *place)
+static bool is_ours(const char *leaf)
+{
+    size_t n = strlen(leaf);
+    return n > 9 && !strcmp(leaf + n - 9, "_numacoll");
+}
+
+/* Whether the leaf can serve where it stands. */
+static bool check_standing(struct check *c, const char *name, const struct place *place)
 {
     char known[1024];
-    size_t n = strlen(name);
-    bool ours = n > 9 && !strcmp(name + n - 9, "_numacoll");
 
-    if (!in_words(c->level->leaves, name) || !leaf_fits(name, n, place)) {
+    if (!in_words(c->level->leaves, name) || !leaf_fits(name, strlen(name), place)) {
         known_leaves(c->level->leaves, place, known, sizeof known);
-        return wrong(c, c->at, "%s: must be one of %s", name, known);
+        return wrong(c, c->at, "%s: must be one of %s%s", name, *known ? known : "none: nothing is chosen for it here",
+                     place->kind || intra_only(place->collective) ? "" : ", or below comm_type=intra or inter");
     }
+    if (in_words(NC_CSEL_NEED_PARENT, name) && !place->parent && !intra_only(place->collective))
+        return wrong(c, c->at, "%s: must be below comm_hierarchy=parent", name);
+    if (is_ours(name) && place->local)
+        return wrong(c, c->at, "%s: must not depend on %s, which ranks may see differently", name, place->local);
+    return true;
+}
+
+static bool check_leaf(struct check *c, const char *name, struct json_object *parameters, const struct place *place)
+{
+    const char *leaf_at = c->at, *wanted = is_ours(name) ? "" : their_parameters(name);
+    int given = 0, needed = 0;
+
+    if (!check_standing(c, name, place))
+        return false;
     json_object_object_foreach(parameters, key, value) {
         (void) value;
         find_key(c, key);
-        if (!check_parameter(c, key, ours))
+        if (!check_parameter(c, name, is_ours(name), key))
             return false;
+        given++;
     }
-    return true;
+    for (const char *p = strchr(wanted, '='); p; p = strchr(p + 1, '='))
+        needed++;
+    return is_ours(name) || given >= needed || wrong(c, leaf_at, "%s: must have all of its parameters: %s", name, wanted);
 }
 
 /* ---- conditions ---- */
@@ -242,7 +294,18 @@ static bool known_condition(const char *condition)
     int number;
 
     return in_words(NC_CSEL_CONDITIONS, condition) ||
-        (nc_words_find(NC_CSEL_THRESHOLDS, condition, n, &number) && is_number(condition + n));
+        (nc_words_find(NC_CSEL_THRESHOLDS, condition, n, &number) && is_number(condition + n, 0, INT_MAX));
+}
+
+/* Whether ranks may answer differently in a correct program: by what is significant at the root only, by a rank's own
+ * counts, by counts of datatypes that are only of the same size in all. */
+static bool is_local(const char *condition, const char *collective)
+{
+    if (strstr(condition, "=any"))
+        return false;
+    return (starts_with(condition, "count") && in_words("bcast allgather iallgather", collective)) ||
+        (starts_with(condition, "total_msg_size") &&
+         in_words("gather scatter igather iscatter alltoallv alltoallw ialltoallv ialltoallw", collective));
 }
 
 static bool check_condition(struct check *c, const char *condition, struct place *place)
@@ -253,8 +316,15 @@ static bool check_condition(struct check *c, const char *condition, struct place
     if (!asked_of(condition, place->collective))
         return wrong(c, c->at, "%s: MPICH does not know this of %s", condition, place->collective);
     if (starts_with(condition, "comm_type="))
-        place->kind = condition + strlen("comm_type=");
+        place->kind = strcmp(condition, "comm_type=intra") ? "inter" : "intra";
+    place->parent = place->parent || !strcmp(condition, "comm_hierarchy=parent");
     return true;
+}
+
+static bool is_yes_or_no(const char *condition)
+{
+    const char *value = condition + base_length(condition);
+    return !strcmp(value, "=yes") || !strcmp(value, "=no");
 }
 
 static bool has_key(struct json_object *object, const char *wanted)
@@ -278,8 +348,10 @@ static bool certain(struct json_object *object, const char *last, const struct p
     };
     char other[64];
 
-    if (strstr(last, "=any") || (starts_with(last, "comm_type=") && intra_only(place->collective)))
+    if (strstr(last, "=any") || (!strcmp(last, "comm_type=intra") && intra_only(place->collective)))
         return true;
+    if (starts_with(last, "comm_type=") && intra_only(place->collective))
+        return has_key(object, "comm_type=intra");
     for (int i = 0; i < 2; i++) {
         bool all = in_words(sets[i], last);
         for (const char *word = sets[i]; all && *word; word += strcspn(word, " "), word += *word == ' ') {
@@ -290,14 +362,13 @@ static bool certain(struct json_object *object, const char *last, const struct p
             return true;
     }
     snprintf(other, sizeof other, "%.*s=%s", (int) base_length(last), last, strstr(last, "=yes") ? "no" : "yes");
-    return (strstr(last, "=yes") || strstr(last, "=no")) && has_key(object, other);
+    return is_yes_or_no(last) && has_key(object, other);
 }
 
 /* MPICH leaves a condition that is yes or no, or about the kind of communicator, without an alternative. */
 static bool may_fail(const char *condition)
 {
-    return strstr(condition, "=yes") || strstr(condition, "=no") || starts_with(condition, "comm_type=") ||
-        starts_with(condition, "comm_hierarchy=");
+    return is_yes_or_no(condition) || starts_with(condition, "comm_type=") || starts_with(condition, "comm_hierarchy=");
 }
 
 static bool check_tree(struct check *c, struct json_object *object, const struct place *place);
@@ -321,7 +392,8 @@ static bool check_node(struct check *c, struct json_object *object, const char *
 static bool check_tree(struct check *c, struct json_object *object, const struct place *place)
 {
     const char *start = c->at;
-    char last[128] = "";
+    char last[128] = "", local[128];
+    struct place here = *place;
     bool good = true;
 
     json_object_object_foreach(object, key, value) {
@@ -329,7 +401,14 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
         find_key(c, key);
         if (strstr(last, "=any"))
             good = wrong(c, c->at, "%s: never reached: what comes before always holds", name);
-        good = good && check_node(c, object, name, value, place);
+        if (!here.local && is_local(name, place->collective)) {
+            snprintf(local, sizeof local, "%s", name);
+            here.local = local;
+        }
+        good = good && check_node(c, object, name, value, &here);
+        /* what follows is for the others */
+        if (starts_with(name, "comm_type="))
+            here.kind = strcmp(name, "comm_type=intra") ? "intra" : "inter";
         snprintf(last, sizeof last, "%s", name);
         MPL_free(name);
         if (!good)
@@ -347,7 +426,7 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
 
 static bool check_collectives(struct check *c, struct json_object *root)
 {
-    struct place place = {.kind = NULL };
+    struct place place = {.kind = NULL,.parent = false,.local = NULL };
     char missing[64];
     size_t n;
 
@@ -427,6 +506,28 @@ static bool check_text(struct check *c)
     return good;
 }
 
+static unsigned checksums[3];
+
+/* FNV-1a */
+static unsigned checksum(const char *text)
+{
+    unsigned sum = 2166136261u;
+
+    for (; *text; text++)
+        sum = (sum ^ (unsigned char) *text) * 16777619u;
+    return sum;
+}
+
+const char *MPIDI_NUMACOLL_file_variable(int level)
+{
+    return levels[level].variable;
+}
+
+unsigned MPIDI_NUMACOLL_file_checksum(int level)
+{
+    return checksums[level];
+}
+
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container) (struct json_object *), void **csel)
 {
@@ -441,6 +542,7 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+    checksums[level] = checksum(text);
     mpi_errno = MPIR_Csel_create_from_buf(text, create_container, csel);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -455,8 +557,11 @@ int MPIR_numacoll_leaf(struct json_object *leaf)
 {
     int row = -1;
 
-    json_object_object_foreach(leaf, name, parameters) {
-        if (!strstr(name, "numacoll"))
+    json_object_object_foreach(leaf, key_of_leaf, parameters) {
+        char *name = MPL_strdup_no_spaces(key_of_leaf);
+        bool ours = is_ours(name);
+        MPL_free(name);
+        if (!ours)
             continue;
         json_object_object_foreach(parameters, key, unused) {
             char *parameter = MPL_strdup_no_spaces(key), *value;

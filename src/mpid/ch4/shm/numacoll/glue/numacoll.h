@@ -111,8 +111,9 @@ bool MPIDI_NUMACOLL_any_selected(void);
 int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int leaf,
                          struct MPIDI_NUMACOLL_comm **state);
 
-/* comm.c: collective; a communicator in use has new info keys. Errors: MPI_ERR_INFO_VALUE where ranks differ. */
-int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm);
+/* comm.c: collective; a communicator, if it is in use, has new info keys. right: this rank's are.
+ * Errors: MPI_ERR_INFO_VALUE on all ranks of a node if one's are wrong or they differ; then nothing has changed. */
+int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right);
 
 /* entry.c */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
@@ -131,7 +132,6 @@ const char *MPIDI_NUMACOLL_algorithms(enum nc_coll coll);       /* names by numb
 void MPIDI_NUMACOLL_counts_add(struct MPIDI_NUMACOLL_comm *state);
 void MPIDI_NUMACOLL_counts_remove(struct MPIDI_NUMACOLL_comm *state);
 void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum);
-void MPIDI_NUMACOLL_counts_clear(void);
 
 /* One call, counted where it begins to be served; way: the algorithm's number. */
 static inline void MPIDI_NUMACOLL_count(struct MPIDI_NUMACOLL_comm *state, enum nc_coll coll, int way, size_t bytes)

@@ -61,10 +61,15 @@ static void print_totals(enum nc_coll c, const struct nc_counts *t)
 
 void MPIDI_NUMACOLL_report_totals(void)
 {
-    struct nc_counts totals;
+    /* MPI may start again, and the counts of a process go on: those that are told here are over */
+    static struct nc_counts told;
+    struct nc_counts totals, since;
 
     MPIDI_NUMACOLL_counts_sum(&totals);
+    for (size_t i = 0; i < sizeof since / sizeof(uint64_t); i++)
+        ((uint64_t *) &since)[i] = ((uint64_t *) &totals)[i] - ((uint64_t *) &told)[i];
+    told = totals;
     for (int c = 0; c < NC_COLL_COUNT; c++)
-        print_totals(c, &totals);
+        print_totals(c, &since);
     fflush(stderr);
 }

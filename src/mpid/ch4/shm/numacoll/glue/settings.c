@@ -5,6 +5,8 @@
 
 #include "settings.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "numacoll_mpir.h"
@@ -124,16 +126,26 @@ void MPIR_numacoll_refuse(const char *variable, const char *value, const char *a
     MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
 }
 
-void MPIR_numacoll_expect(const char *variable, const char *type)
+int MPIR_numacoll_expect(const char *variable, const char *type)
 {
+    int mpi_errno = MPI_SUCCESS;
     const char *value = getenv(variable);
+    bool good = !value || !*value || strcmp(type, "int");
     char *end;
 
-    if (!value || strcmp(type, "int"))
-        return;
-    strtol(value, &end, 10);
-    if (end == value || *end)
-        MPIR_numacoll_refuse(variable, value, "a number");
+    if (!good) {
+        errno = 0;
+        long number = strtol(value, &end, 10);
+        good = end != value && !*end && !errno && number >= INT_MIN && number <= INT_MAX;
+    }
+    if (!good)
+        MPIR_numacoll_refuse(variable, value, "a number of at most 31 bits");
+    MPIR_ERR_CHKANDJUMP1(!good, mpi_errno, MPI_ERR_OTHER, "**envvarparse", "**envvarparse %s", variable);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }
 
 /* ---- info keys ---- */
@@ -151,7 +163,8 @@ static void known_keys(char *text, size_t size)
     }
 }
 
-static bool accept_key(MPIR_Comm * comm, const char *key, const char *text)
+/* Says what is wrong with a key, on rank 0; false if that is an error. */
+static bool check_key(int rank, const char *key, const char *text)
 {
     char allowed[512];
     int value, i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
@@ -159,37 +172,53 @@ static bool accept_key(MPIR_Comm * comm, const char *key, const char *text)
     if (i < 0 || MPIDI_NUMACOLL_variables[i].scope == NC_PER_PROCESS) {
         /* MPI asks to ignore keys one does not know; to say so is allowed */
         known_keys(allowed, sizeof allowed);
-        if (comm->rank == 0)
+        if (rank == 0)
             fprintf(stderr, "numacoll: info key %s: ignored: there are %s\n", key, allowed);
         return true;
     }
-    if (nc_variable_parse(&MPIDI_NUMACOLL_variables[i], text, &value)) {
-        *hint(comm, i) = turned(value);
+    if (nc_variable_parse(&MPIDI_NUMACOLL_variables[i], text, &value))
         return true;
-    }
     nc_variable_allowed(&MPIDI_NUMACOLL_variables[i], allowed, sizeof allowed);
-    if (comm->rank == 0)
+    if (rank == 0)
         fprintf(stderr, "numacoll: info key %s=%s: must be %s\n", key, text, allowed);
-    MPIDI_NUMACOLL_let_rank_0_speak_first(comm->rank);
     return false;
 }
 
-int MPIR_numacoll_set_info(MPIR_Comm * comm, MPIR_Info * info)
+/* The next key of ours from *at on, with its text; false at the end. */
+static bool next_key(MPIR_Info * info, int *at, char key[MPI_MAX_INFO_KEY + 1], char text[MPI_MAX_INFO_VAL + 1])
 {
-    int mpi_errno = MPI_SUCCESS, keys = 0, flag;
-    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    int keys = 0, flag = 0;
 
     if (info)
         MPIR_Info_get_nkeys_impl(info, &keys);
-    for (int i = 0; i < keys; i++) {
-        mpi_errno = MPIR_Info_get_nthkey_impl(info, i, key);
-        MPIR_ERR_CHECK(mpi_errno);
-        if (strncmp(key, PREFIX, strlen(PREFIX)))
-            continue;
-        mpi_errno = MPIR_Info_get_impl(info, key, sizeof text - 1, text, &flag);
-        MPIR_ERR_CHECK(mpi_errno);
-        MPIR_ERR_CHKANDJUMP(!accept_key(comm, key, text), mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+    for (; *at < keys; ++*at) {
+        if (MPIR_Info_get_nthkey_impl(info, *at, key) == MPI_SUCCESS && !strncmp(key, PREFIX, strlen(PREFIX)) &&
+            MPIR_Info_get_impl(info, key, MPI_MAX_INFO_VAL, text, &flag) == MPI_SUCCESS && flag) {
+            ++*at;
+            return true;
+        }
     }
+    return false;
+}
+
+static bool info_is_right(int rank, MPIR_Info * info)
+{
+    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    bool right = true;
+
+    for (int at = 0; next_key(info, &at, key, text);)
+        right = check_key(rank, key, text) && right;
+    return right;
+}
+
+int MPIR_numacoll_check_info(int rank, MPIR_Info * info)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool right = info_is_right(rank, info);
+
+    if (!right)
+        MPIDI_NUMACOLL_let_rank_0_speak_first(rank);
+    MPIR_ERR_CHKANDJUMP(!right, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
 
   fn_exit:
     return mpi_errno;
@@ -197,13 +226,42 @@ int MPIR_numacoll_set_info(MPIR_Comm * comm, MPIR_Info * info)
     goto fn_exit;
 }
 
-int MPIR_numacoll_info_changed(MPIR_Comm * comm)
+void MPIR_numacoll_take_info(MPIR_Comm * comm, MPIR_Info * info)
 {
+    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    int value;
+
+    for (int at = 0; next_key(info, &at, key, text);) {
+        int i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
+        if (i >= 0 && MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS &&
+            nc_variable_parse(&MPIDI_NUMACOLL_variables[i], text, &value))
+            *hint(comm, i) = turned(value);
+    }
+}
+
+int MPIR_numacoll_renew_info(MPIR_Comm * comm, MPIR_Info * info)
+{
+    int mpi_errno = MPI_SUCCESS, kept[NC_SETTING_COUNT];
+    bool right = info_is_right(comm->rank, info);
+
+    for (int i = 0; i < NC_SETTING_COUNT; i++)
+        kept[i] = *hint(comm, i);
+    MPIR_numacoll_take_info(comm, info);
 #ifdef NUMACOLL_BUILD_SHM
-    return MPIDI_NUMACOLL_settings_changed(comm);
-#else
-    return MPI_SUCCESS;
+    /* also with a wrong key: the other ranks may be waiting there */
+    mpi_errno = MPIDI_NUMACOLL_settings_changed(comm, right);
+    MPIR_ERR_CHECK(mpi_errno);
 #endif
+    if (!right)
+        MPIDI_NUMACOLL_let_rank_0_speak_first(comm->rank);
+    MPIR_ERR_CHKANDJUMP(!right, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    for (int i = 0; i < NC_SETTING_COUNT; i++)
+        *hint(comm, i) = kept[i];
+    goto fn_exit;
 }
 
 int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info)

@@ -33,6 +33,11 @@ void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value);
 int MPIDI_NUMACOLL_leaf_count(void);
 void MPIDI_NUMACOLL_leaves_clear(void);
 
+/* json.c: of each level (enum MPIR_numacoll_csel), the variable that names its selection file and the file's checksum, 0
+ * without one. */
+const char *MPIDI_NUMACOLL_file_variable(int level);
+unsigned MPIDI_NUMACOLL_file_checksum(int level);
+
 /* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
 int MPIDI_NUMACOLL_launch_rank(void);
 

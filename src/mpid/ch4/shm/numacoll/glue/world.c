@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "numacoll.h"
+#include "numacoll_mpir.h"
 #include "../core/nc_cpus.h"
 
 struct nc_world MPIDI_NUMACOLL_world;
@@ -63,6 +64,46 @@ static int learn_crowding(void)
     goto fn_exit;
 }
 
+/* Ranks with different selection files would take different ways, and wait for each other for ever. Collective over the
+ * processes of the node. */
+static int compare_files(void)
+{
+    enum { LEVELS = MPIR_NUMACOLL_CSEL_POSIX + 1 };
+    int mpi_errno = MPI_SUCCESS, different = -1;
+    unsigned mine[LEVELS], theirs[LEVELS];
+
+    if (MPIR_Process.local_size == 1)
+        goto fn_exit;
+    for (int i = 0; i < LEVELS; i++)
+        mine[i] = MPIDI_NUMACOLL_file_checksum(i);
+    mpi_errno = MPIDU_Init_shm_put(mine, sizeof mine);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+    for (int r = 0; r < MPIR_Process.local_size; r++) {
+        mpi_errno = MPIDU_Init_shm_get(r, sizeof theirs, theirs);
+        MPIR_ERR_CHECK(mpi_errno);
+        for (int i = 0; i < LEVELS; i++) {
+            if (theirs[i] != mine[i])
+                different = i;
+        }
+    }
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+    /* every rank differs from some, so all know */
+    if (different >= 0 && MPIR_Process.rank == 0)
+        fprintf(stderr, "numacoll: %s: must name the same file, with the same text, on all ranks\n",
+                MPIDI_NUMACOLL_file_variable(different));
+    if (different >= 0)
+        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
+    MPIR_ERR_CHKANDJUMP(different >= 0, mpi_errno, MPI_ERR_OTHER, "**other");
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
 bool MPIDI_NUMACOLL_any_selected(void)
 {
     for (int c = 0; c < NC_COLL_COUNT; c++) {
@@ -109,6 +150,8 @@ int MPIDI_NUMACOLL_world_init(void)
 
     mpi_errno = MPIDI_NUMACOLL_vars_check(&w->collectives);
     MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = compare_files();
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = learn_crowding();
     MPIR_ERR_CHECK(mpi_errno);
     w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
@@ -132,7 +175,6 @@ void MPIDI_NUMACOLL_world_finalize(void)
 {
     if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
         MPIDI_NUMACOLL_report_totals();
-    MPIDI_NUMACOLL_counts_clear();
     MPIDI_NUMACOLL_leaves_clear();
     /* MPI may be initialised again (sessions), and there are four places for hooks in all */
     if (MPIDI_NUMACOLL_world.yield)

@@ -1,0 +1,103 @@
+#include "nc_group.h"
+
+#include <string.h>
+
+size_t nc_groups_bytes(const struct nc_topo *topo)
+{
+    size_t ranks = (size_t) topo->ranks, groups = 0;
+
+    for (int l = 0; l < topo->levels; l++)
+        groups += (size_t) topo->units[l];
+    return sizeof(int) * (2 * (size_t) topo->levels * ranks + (groups + 1) + (ranks + groups - 1));
+}
+
+static bool is_member(const struct nc_topo *topo, int level, int rank)
+{
+    return level == 0 || topo->leader[level - 1][rank] == rank;
+}
+
+/* Numbers the groups of a level and gives places. A leader comes before those it leads, so they find what they take
+ * over from it. first[i + 1] counts the members of group i. */
+static void give_places(struct nc_groups *g, const struct nc_topo *topo, int level)
+{
+    int *of = g->of[level], *place = g->place[level], next = g->level[level];
+
+    for (int rank = 0; rank < g->ranks; rank++) {
+        int leader = topo->leader[level][rank];
+
+        of[rank] = leader == rank ? next++ : of[leader];
+        if (is_member(topo, level, rank))
+            place[rank] = g->first[of[rank] + 1]++;
+        else
+            place[rank] = place[topo->leader[level - 1][rank]];
+    }
+}
+
+static void list_members(struct nc_groups *g, const struct nc_topo *topo, int level)
+{
+    for (int rank = 0; rank < g->ranks; rank++) {
+        if (is_member(topo, level, rank))
+            g->member[g->first[g->of[level][rank]] + g->place[level][rank]] = rank;
+    }
+}
+
+/* Shares out the memory, in the order of nc_groups_bytes. */
+static void take_memory(struct nc_groups *g, int *memory)
+{
+    for (int l = 0; l < g->levels; l++) {
+        g->of[l] = memory;
+        g->place[l] = memory + g->ranks;
+        memory += 2 * (size_t) g->ranks;
+    }
+    g->first = memory;
+    g->member = memory + g->level[g->levels] + 1;
+}
+
+void nc_groups_make(struct nc_groups *g, void *memory, const struct nc_topo *topo)
+{
+    int groups = 0;
+
+    g->ranks = topo->ranks;
+    g->levels = topo->levels;
+    for (int l = 0; l < g->levels; l++) {
+        g->level[l] = groups;
+        groups += topo->units[l];
+    }
+    g->level[g->levels] = groups;
+    take_memory(g, memory);
+
+    memset(g->first, 0, sizeof(int) * ((size_t) groups + 1));
+    for (int l = 0; l < g->levels; l++)
+        give_places(g, topo, l);
+    for (int i = 0; i < groups; i++)
+        g->first[i + 1] += g->first[i];
+    for (int l = 0; l < g->levels; l++)
+        list_members(g, topo, l);
+}
+
+static int leader_of(const struct nc_groups *g, int level, int rank, int root)
+{
+    int group = g->of[level][rank];
+
+    return group == g->of[level][root] ? root : g->member[g->first[group]];
+}
+
+struct nc_group nc_group_at(const struct nc_groups *g, int level, int rank, int root)
+{
+    int number = g->of[level][rank];
+    struct nc_group group = {.number = number,.index = -1 };
+
+    group.size = g->first[number + 1] - g->first[number];
+    group.member = g->member + g->first[number];
+    group.leader = leader_of(g, level, rank, root);
+    group.turn = group.leader == root ? g->place[level][root] : 0;
+    if (level == 0 || leader_of(g, level - 1, rank, root) == rank)
+        group.index = (g->place[level][rank] - group.turn + group.size) % group.size;
+    return group;
+}
+
+int nc_group_member(const struct nc_group *group, int k)
+{
+    /* The leader's place may bear the name of the rank it stands for. */
+    return k == 0 ? group->leader : group->member[(group->turn + k) % group->size];
+}

@@ -1,0 +1,51 @@
+/* Groups of ranks, level by level, for algorithms that go up and down the machine without sub-communicators.
+ *
+ * On the lowest active level the ranks that share a unit are a group. Its leader is its lowest rank, and the leaders
+ * are the members of the groups on the next level, until one group joins all. So every rank, and every group but the
+ * last, has its place in exactly one group above it. A group of one member stays in the table, so that a level has
+ * the same number on every rank; executions skip it.
+ *
+ * A call with a root needs no other table. The root leads each group it is in, and in the group above it sits in the
+ * place of the leader its unit has otherwise. The members of a group are counted from the leader, in the order of
+ * their places and round: with root 6 the group (0 2 4), where 4 leads (4 5 6 7), is 6 0 2. The index of a member is
+ * thereby its relative rank in an nc_tree. Rank 0 leads whatever it is in, so root 0 is the same as no root.
+ * Source: Kurnosov 2023, hierarchical groups; there a root other than 0 costs a relay. */
+
+#ifndef NC_GROUP_H_INCLUDED
+#define NC_GROUP_H_INCLUDED
+
+#include "nc_topo.h"
+
+/* All groups of all levels, numbered from the lowest level up and on a level by their lowest ranks. */
+struct nc_groups {
+    int ranks;
+    int levels;
+    int level[NC_LEVELS + 2];   /* [levels + 1] groups of level i are level[i] .. level[i + 1] - 1 */
+    int *of[NC_LEVELS + 1];     /* [levels][ranks] group that holds the rank or its leader */
+    int *place[NC_LEVELS + 1];  /* [levels][ranks] where in that group */
+    int *first;                 /* [groups + 1] members of i are member[first[i]] .. member[first[i + 1] - 1] */
+    int *member;                /* [ranks + groups - 1] ascending in a group: the leader first */
+};
+
+/* One group in a call with a root, as a rank sees it. */
+struct nc_group {
+    int number;
+    int size;                   /* members; nothing is to be done if 1 */
+    int index;                  /* of the rank, the leader's is 0; -1 if the rank is no member */
+    int leader;
+    int turn;                   /* place of the leader */
+    const int *member;          /* by place, as without root */
+};
+
+/* Bytes nc_groups_make needs, and the groups of the active levels, in memory of that size, aligned for int. Neither
+ * the levels nor their memory need be kept. O(L * P). */
+size_t nc_groups_bytes(const struct nc_topo *topo);
+void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo *topo);
+
+/* The group that holds a rank, or the leader of its unit, on a level. O(1), as nc_group_member. */
+struct nc_group nc_group_at(const struct nc_groups *groups, int level, int rank, int root);
+
+/* The rank of member k, 0 <= k < size. */
+int nc_group_member(const struct nc_group *group, int k);
+
+#endif

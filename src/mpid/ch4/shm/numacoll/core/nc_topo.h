@@ -1,0 +1,72 @@
+/* Which levels of the machine the ranks are grouped by.
+ *
+ * Each rank has a location: the number of the unit it uses on each level, -1 where it is not confined to one unit
+ * (unbound, a mask that spans several, a machine without such a level). Numbers of the levels below node count within
+ * the node. From the locations follow the active levels, low to high. A level is active if
+ *
+ *   1. LEVELS allows it;
+ *   2. the unit of every rank is known. One unknown switches the level off for all: a rank that may run anywhere
+ *      belongs to no group, and groups of the others only would leave it without a leader. Levels on which that rank
+ *      is known stay. (An unknown node also makes all levels below it unknown; it does not happen in ranks MPI
+ *      started.);
+ *   3. at least two ranks share a unit of it;
+ *   4. each of its units lies inside one unit of the active level above. Of two levels that cross, the lower is
+ *      dropped (an L3 that spans NUMA nodes, a NUMA node that spans packages);
+ *   5. it groups the ranks otherwise than its neighbours do. Of levels that group alike, one stays and stands for the
+ *      others: the lowest that is no cache (an L3 that is one NUMA node is called numa), or the lowest cache.
+ *
+ * The highest active level has all ranks in one unit; where none of the machine's does, `top` is added above them.
+ * Source: Kurnosov 2023, hierarchical groups. */
+
+#ifndef NC_TOPO_H_INCLUDED
+#define NC_TOPO_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NC_SWITCHES 8           /* levels of network switches */
+
+enum nc_level {
+    NC_LEVEL_L2,
+    NC_LEVEL_L3,
+    NC_LEVEL_NUMA,
+    NC_LEVEL_PACKAGE,
+    NC_LEVEL_NODE,
+    NC_LEVEL_SWITCH1,           /* leaf; switchN is NC_LEVEL_NODE + N */
+    NC_LEVELS = NC_LEVEL_NODE + 1 + NC_SWITCHES,
+    NC_LEVEL_TOP = NC_LEVELS    /* all ranks; not in LEVELS, cannot be switched off */
+};
+
+#define NC_LEVELS_ALL ((1u << NC_LEVELS) - 1)
+
+struct nc_locations {
+    int ranks;                  /* >= 1 */
+    int columns;                /* NC_LEVEL_NODE + 1 to NC_LEVELS: levels beyond are not known */
+    const int *unit;            /* [ranks][columns] */
+};
+
+struct nc_topo {
+    int ranks;
+    int levels;                 /* active ones, 1 to NC_LEVELS + 1 */
+    enum nc_level name[NC_LEVELS + 1];  /* [levels] */
+    int units[NC_LEVELS + 1];   /* [levels] units that ranks use; 1 on the last */
+    const int *leader[NC_LEVELS + 1];   /* [levels][ranks] lowest rank in the unit of a rank */
+    int active[NC_LEVELS + 1];  /* by enum nc_level: the active level that groups so, -1 if none */
+    long looks;                 /* locations looked at while numbering: the cost, for its test */
+};
+
+/* A level's name, and the level of a name of n characters, -1 if there is none. */
+const char *nc_level_name(enum nc_level level);
+int nc_level_find(const char *name, size_t n);
+
+/* The set of levels, bit i for level i, that a comma list of names stands for; all if the text is empty. False, and a
+ * line that names the word and the known ones, if it is none. */
+bool nc_levels_parse(const char *text, unsigned *levels, char *error, size_t size);
+
+/* Bytes nc_topo_make needs, and the active levels among a set of them, in memory of that size, aligned for int. The
+ * memory belongs to the result; the locations do not. O(L * P). */
+size_t nc_topo_bytes(const struct nc_locations *locations);
+void nc_topo_make(struct nc_topo *topo, void *memory, const struct nc_locations *locations,
+                  unsigned levels);
+
+#endif
