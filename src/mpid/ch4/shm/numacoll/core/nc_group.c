@@ -16,8 +16,8 @@ static bool is_member(const struct nc_topo *topo, int level, int rank)
     return level == 0 || topo->leader[level - 1][rank] == rank;
 }
 
-/* Numbers the groups of a level and gives places. A leader comes before those it leads, so they find what they take
- * over from it. first[i + 1] counts the members of group i. */
+/* Numbers the groups of a level and gives places. A leader comes before those it leads, so they
+ * find what they take over from it. first[i + 1] counts the members of group i. */
 static void give_places(struct nc_groups *g, const struct nc_topo *topo, int level)
 {
     int *of = g->of[level], *place = g->place[level], next = g->level[level];

@@ -1,14 +1,16 @@
-/* Groups of ranks, level by level, for algorithms that go up and down the machine without sub-communicators.
+/* Groups of ranks, for algorithms that go up and down the machine without sub-communicators.
  *
- * On the lowest active level the ranks that share a unit are a group. Its leader is its lowest rank, and the leaders
- * are the members of the groups on the next level, until one group joins all. So every rank, and every group but the
- * last, has its place in exactly one group above it. A group of one member stays in the table, so that a level has
- * the same number on every rank; executions skip it.
+ * On the lowest active level the ranks that share a unit are a group. Its leader is its lowest
+ * rank, and the leaders are the members of the groups on the next level, until one group joins all.
+ * So every rank, and every group but the last, has its place in exactly one group above. A group of
+ * one member stays in the table, so that a level has the same number on every rank; executions skip
+ * it.
  *
- * A call with a root needs no other table. The root leads each group it is in, and in the group above it sits in the
- * place of the leader its unit has otherwise. The members of a group are counted from the leader, in the order of
- * their places and round: with root 6 the group (0 2 4), where 4 leads (4 5 6 7), is 6 0 2. The index of a member is
- * thereby its relative rank in an nc_tree. Rank 0 leads whatever it is in, so root 0 is the same as no root.
+ * A call with a root needs no other table. The root leads each group it is in, and in the group
+ * above it sits in the place of the leader its unit has otherwise. Members are counted from the
+ * leader, in the order of their places and round: in a call with root 6, who is led by 4 otherwise,
+ * the group (0 4 8) is 6 8 0. A member's index thus is its relative rank in an nc_tree. Rank 0
+ * leads all it is in, so root 0 is the same as no root.
  * Source: Kurnosov 2023, hierarchical groups; there a root other than 0 costs a relay. */
 
 #ifndef NC_GROUP_H_INCLUDED
@@ -16,14 +18,14 @@
 
 #include "nc_topo.h"
 
-/* All groups of all levels, numbered from the lowest level up and on a level by their lowest ranks. */
+/* All groups of all levels, numbered from the lowest level up, on a level by their lowest ranks. */
 struct nc_groups {
     int ranks;
     int levels;
-    int level[NC_LEVELS + 2];   /* [levels + 1] groups of level i are level[i] .. level[i + 1] - 1 */
+    int level[NC_LEVELS + 2];   /* [levels + 1] level i has groups level[i] .. level[i + 1] - 1 */
     int *of[NC_LEVELS + 1];     /* [levels][ranks] group that holds the rank or its leader */
     int *place[NC_LEVELS + 1];  /* [levels][ranks] where in that group */
-    int *first;                 /* [groups + 1] members of i are member[first[i]] .. member[first[i + 1] - 1] */
+    int *first;                 /* [groups + 1] members first[i] .. first[i + 1] - 1 are group i */
     int *member;                /* [ranks + groups - 1] ascending in a group: the leader first */
 };
 
@@ -37,8 +39,8 @@ struct nc_group {
     const int *member;          /* by place, as without root */
 };
 
-/* Bytes nc_groups_make needs, and the groups of the active levels, in memory of that size, aligned for int. Neither
- * the levels nor their memory need be kept. O(L * P). */
+/* Bytes nc_groups_make needs, and the groups of the active levels, in memory of that size, aligned
+ * for int. Neither the levels nor their memory need be kept. O(L * P). */
 size_t nc_groups_bytes(const struct nc_topo *topo);
 void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo *topo);
 

@@ -10,126 +10,124 @@ enum { COLUMNS = NC_SWITCHES + 1 };
 static const char blanks[] = " \t\r\v\f";
 static const char ends[] = " \t\r\v\f#\n";      /* of a name */
 
-struct word {
-    const char *text;
-    size_t length;
-};
-
-/* A line being read. */
+/* The line being read. */
 struct line {
-    int number;
-    int words;                  /* all of them; word[] has the first COLUMNS */
-    struct word word[COLUMNS];
+    int number;                 /* from 1 */
+    int names;                  /* all of them; name[] has the first COLUMNS */
+    struct nc_netfile_name name[COLUMNS];
     char *error;
     size_t size;
 };
 
 static bool fail(const struct line *line, const char *format, ...)
 {
-    int used = snprintf(line->error, line->size, "line %d: ", line->number);
+    size_t used = (size_t) snprintf(line->error, line->size, "line %d: ", line->number);
     va_list values;
 
-    if ((size_t) used < line->size) {
-        va_start(values, format);
-        vsnprintf(line->error + used, line->size - (size_t) used, format, values);
-        va_end(values);
-    }
+    va_start(values, format);
+    if (used < line->size)
+        vsnprintf(line->error + used, line->size - used, format, values);
+    va_end(values);
     return false;
 }
 
-/* Takes the words of the line at `text`; returns where the next begins. */
+/* Takes the names from the line at `text`; returns where the next begins. */
 static const char *split(struct line *line, const char *text)
 {
     line->number++;
-    line->words = 0;
+    line->names = 0;
     for (;;) {
-        size_t n;
+        int length, i = line->names;
 
         text += strspn(text, blanks);
-        n = strcspn(text, ends);
-        if (n == 0)
+        length = (int) strcspn(text, ends);
+        if (length == 0)
             break;
-        if (line->words < COLUMNS)
-            line->word[line->words] = (struct word) {.text = text,.length = n };
-        line->words++;
-        text += n;
+        if (i < COLUMNS)
+            line->name[i] = (struct nc_netfile_name) {text, length, i, 0, -1, line->number};
+        line->names++;
+        text += length;
     }
     text += strcspn(text, "\n");
     return text + (*text == '\n');
 }
 
-/* The slot of a name, free if the name is new (FNV-1a, then one slot after the other). */
-static int *find(const struct nc_netfile *file, int column, struct word word)
-{
-    size_t mask = ((size_t) 1 << file->bits) - 1;
-    uint64_t hash = 0xcbf29ce484222325u + (uint64_t) column;
-
-    for (size_t i = 0; i < word.length; i++)
-        hash = (hash ^ (unsigned char) word.text[i]) * 0x100000001b3u;
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        const struct nc_netfile_name *name = file->name + file->slot[i];
-        if (file->slot[i] < 0 || (name->column == column && (size_t) name->length == word.length &&
-                                  !memcmp(name->text, word.text, word.length)))
-            return &file->slot[i];
-    }
-}
-
-static int add(struct nc_netfile *file, const struct line *line, int column, int above)
-{
-    file->name[file->names] = (struct nc_netfile_name) {
-        .text = line->word[column].text,.length = (int) line->word[column].length,
-        .column = column,.number = file->count[column]++,.above = above,.line = line->number
-    };
-    return file->names++;
-}
-
 static bool check_shape(const struct nc_netfile *file, const struct line *line)
 {
-    if (file->columns && line->words != file->columns)
-        return fail(line, "%d columns, expected %d as on line %d", line->words, file->columns,
-                    file->name[0].line);
-    if (line->words < 2)
-        return fail(line, "one column, expected <node> <switch1> [<switch2> ...]");
-    if (line->words > COLUMNS)
-        return fail(line, "%d columns, expected at most %d: <node> <switch1> .. <switch%d>",
-                    line->words, COLUMNS, NC_SWITCHES);
-    for (int i = 0; i < line->words; i++) {
-        if (line->word[i].length > NC_NETFILE_NAME)
-            return fail(line, "'%.20s...' has %zu characters, expected at most %d",
-                        line->word[i].text, line->word[i].length, NC_NETFILE_NAME);
+    if (file->columns && line->names != file->columns)
+        return fail(line, "expected %d columns as on line %d, found %d", file->columns,
+                    file->name[0].line, line->names);
+    if (line->names < 2 || line->names > COLUMNS)
+        return fail(line, "expected <node> <switch1> [<switch2> ...], 2 to %d columns, found %d",
+                    COLUMNS, line->names);
+    for (int i = 0; i < line->names; i++) {
+        if (line->name[i].length > NC_NETFILE_NAME)
+            return fail(line, "expected names of at most %d characters, '%.16s...' has %d",
+                        NC_NETFILE_NAME, line->name[i].text, line->name[i].length);
     }
     return true;
 }
 
-/* From the highest switch down to the node, each below the one before. */
+static bool is_same(const struct nc_netfile_name *a, const struct nc_netfile_name *b)
+{
+    return a->column == b->column && a->length == b->length &&
+        !memcmp(a->text, b->text, (size_t) a->length);
+}
+
+/* The slot of a name, free if the name is new. FNV-1a. */
+static int *find(const struct nc_netfile *file, const struct nc_netfile_name *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u + (uint64_t) name->column;
+    size_t i;
+
+    for (int c = 0; c < name->length; c++)
+        hash = (hash ^ (unsigned char) name->text[c]) * 0x100000001b3u;
+    i = hash % file->slots;
+    while (file->slot[i] >= 0 && !is_same(&file->name[file->slot[i]], name))
+        i = i + 1 < file->slots ? i + 1 : 0;
+    return &file->slot[i];
+}
+
+/* A name that is there already: right for a switch, under the same switch as before. */
+static bool check_again(const struct nc_netfile *file, const struct line *line,
+                        const struct nc_netfile_name *name, int above)
+{
+    if (name->column == 0)
+        return fail(line, "expected each node once, '%.*s' is on line %d already", name->length,
+                    name->text, name->line);
+    if (name->above != above)
+        return fail(line, "expected switch '%.*s' under '%.*s' as on line %d, found '%.*s'",
+                    name->length, name->text, file->name[name->above].length,
+                    file->name[name->above].text, name->line, file->name[above].length,
+                    file->name[above].text);
+    return true;
+}
+
+/* From the highest switch down to the node, each under the one before. */
 static bool add_line(struct nc_netfile *file, const struct line *line)
 {
     int above = -1;
 
-    if (!check_shape(file, line))
-        return false;
-    file->columns = line->words;
-    for (int column = line->words - 1; column >= 0; column--) {
-        struct word word = line->word[column];
-        int *slot = find(file, column, word);
-        if (*slot < 0) {
-            *slot = add(file, line, column, above);
-        } else if (column == 0) {
-            return fail(line, "node '%.*s' is on line %d already, expected each node once",
-                        (int) word.length, word.text, file->name[*slot].line);
-        } else if (file->name[*slot].above != above) {
-            const struct nc_netfile_name *first = &file->name[file->name[*slot].above];
-            return fail(line, "switch '%.*s' is under '%.*s', expected '%.*s' as on line %d",
-                        (int) word.length, word.text, (int) line->word[column + 1].length,
-                        line->word[column + 1].text, first->length, first->text,
-                        file->name[*slot].line);
+    for (int column = line->names - 1; column >= 0; column--) {
+        struct nc_netfile_name name = line->name[column];
+        int *slot = find(file, &name);
+
+        if (*slot >= 0) {
+            if (!check_again(file, line, &file->name[*slot], above))
+                return false;
+        } else {
+            name.number = file->count[column]++;
+            name.above = above;
+            file->name[file->names] = name;
+            *slot = file->names++;
         }
         above = *slot;
     }
+    file->columns = line->names;
     return true;
 }
 
-/* The words of a text, those of comments included: at least as many as names. */
+/* The words of a text, those of comments too: at least as many as names. */
 static size_t count_words(const char *text)
 {
     size_t n = 0;
@@ -141,20 +139,11 @@ static size_t count_words(const char *text)
     return n;
 }
 
-static int bits_for(size_t names)
-{
-    int bits = 1;
-
-    while ((size_t) 1 << bits < 2 * names)
-        bits++;
-    return bits;
-}
-
 size_t nc_netfile_bytes(const char *text)
 {
     size_t names = count_words(text);
 
-    return names * sizeof(struct nc_netfile_name) + (sizeof(int) << bits_for(names));
+    return names * sizeof(struct nc_netfile_name) + (2 * names + 1) * sizeof(int);
 }
 
 bool nc_netfile_parse(struct nc_netfile *file, void *memory, const char *text, char *error,
@@ -165,12 +154,12 @@ bool nc_netfile_parse(struct nc_netfile *file, void *memory, const char *text, c
 
     memset(file, 0, sizeof *file);
     file->name = memory;
-    file->bits = bits_for(names);
+    file->slots = 2 * names + 1;
     file->slot = (int *) (file->name + names);
-    memset(file->slot, -1, sizeof(int) << file->bits);
+    memset(file->slot, -1, sizeof(int) * file->slots);
     while (*text) {
         text = split(&line, text);
-        if (line.words > 0 && !add_line(file, &line))
+        if (line.names && !(check_shape(file, &line) && add_line(file, &line)))
             return false;
     }
     return true;
@@ -178,7 +167,8 @@ bool nc_netfile_parse(struct nc_netfile *file, void *memory, const char *text, c
 
 bool nc_netfile_find(const struct nc_netfile *file, const char *node, int *unit)
 {
-    int i = *find(file, 0, (struct word) {.text = node,.length = strlen(node) });
+    struct nc_netfile_name name = {.text = node,.length = (int) strlen(node) };
+    int i = *find(file, &name);
 
     if (i < 0)
         return false;

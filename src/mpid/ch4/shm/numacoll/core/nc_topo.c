@@ -110,22 +110,19 @@ static bool lies_inside(const int *lower, const int *higher, int ranks)
     return true;
 }
 
-/* The levels that rules 1 to 4 leave, and the top; rows of leaders from `row` on. From the top down, so that of two
- * levels that cross the lower one goes. */
-static void find_levels(struct finder *f, unsigned levels, int *row, int *units, int **leader)
+/* The levels that rules 1 to 4 leave, and the top, in rows of leaders from `above` on. From the top
+ * down, so that of two levels that cross the lower one goes. */
+static void find_levels(struct finder *f, unsigned levels, int *above, int *units, int **leader)
 {
     int ranks = f->locations->ranks;
-    const int *above = row;
 
-    memset(row, 0, sizeof(int) * (size_t) ranks);
+    memset(above, 0, sizeof(int) * (size_t) ranks);
     units[NC_LEVEL_TOP] = 1;
-    leader[NC_LEVEL_TOP] = row;
+    leader[NC_LEVEL_TOP] = above;
     for (int i = f->locations->columns - 1; i >= 0; i--) {
-        int n;
+        int *row = above + ranks;
+        int n = levels >> i & 1 ? find_leaders(f, i, row) : 0;
 
-        if (above == row)
-            row += ranks;
-        n = levels >> i & 1 ? find_leaders(f, i, row) : 0;
         if (n == 0 || n == ranks || !lies_inside(row, above, ranks))
             continue;
         units[i] = n;

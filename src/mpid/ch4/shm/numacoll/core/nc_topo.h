@@ -1,21 +1,21 @@
 /* Which levels of the machine the ranks are grouped by.
  *
- * Each rank has a location: the number of the unit it uses on each level, -1 where it is not confined to one unit
- * (unbound, a mask that spans several, a machine without such a level). Numbers of the levels below node count within
- * the node. From the locations follow the active levels, low to high. A level is active if
+ * Each rank has a location: the number of the unit it uses on each level, -1 where it is not
+ * confined to one (unbound; a mask that spans several; a machine without such a level). Numbers of
+ * the levels below node count within the node. A level is active if
  *
  *   1. LEVELS allows it;
- *   2. the unit of every rank is known. One unknown switches the level off for all: a rank that may run anywhere
- *      belongs to no group, and groups of the others only would leave it without a leader. Levels on which that rank
- *      is known stay. (An unknown node also makes all levels below it unknown; it does not happen in ranks MPI
- *      started.);
+ *   2. the unit of every rank is known. One unknown switches the level off for all ranks: who may
+ *      run anywhere belongs to no group, and all ranks must see the same levels. Levels on which
+ *      that rank is known stay. (An unknown node makes what is below it unknown too.);
  *   3. at least two ranks share a unit of it;
- *   4. each of its units lies inside one unit of the active level above. Of two levels that cross, the lower is
- *      dropped (an L3 that spans NUMA nodes, a NUMA node that spans packages);
- *   5. it groups the ranks otherwise than its neighbours do. Of levels that group alike, one stays and stands for the
- *      others: the lowest that is no cache (an L3 that is one NUMA node is called numa), or the lowest cache.
+ *   4. each of its units lies inside one unit of the active level above. Of two levels that cross,
+ *      the lower is dropped (an L3 that spans NUMA nodes, a NUMA node that spans packages);
+ *   5. it groups the ranks otherwise than its neighbours. Of levels that group alike, one stays and
+ *      stands for the others: the lowest that is no cache (an L3 that is one NUMA node goes by the
+ *      name of numa), or else the lowest cache.
  *
- * The highest active level has all ranks in one unit; where none of the machine's does, `top` is added above them.
+ * The highest active level has all ranks in one unit; if none of the above does, it is `top`.
  * Source: Kurnosov 2023, hierarchical groups. */
 
 #ifndef NC_TOPO_H_INCLUDED
@@ -59,12 +59,12 @@ struct nc_topo {
 const char *nc_level_name(enum nc_level level);
 int nc_level_find(const char *name, size_t n);
 
-/* The set of levels, bit i for level i, that a comma list of names stands for; all if the text is empty. False, and a
- * line that names the word and the known ones, if it is none. */
+/* The set of levels, bit i for level i, that a comma list of names stands for; all if the text is
+ * empty. False, and one line that names the word and the known ones, if a word is none of them. */
 bool nc_levels_parse(const char *text, unsigned *levels, char *error, size_t size);
 
-/* Bytes nc_topo_make needs, and the active levels among a set of them, in memory of that size, aligned for int. The
- * memory belongs to the result; the locations do not. O(L * P). */
+/* Bytes nc_topo_make needs, and the active levels among a set of them, in memory of that size,
+ * aligned for int, which belongs to the result; the locations do not. O(L * P). */
 size_t nc_topo_bytes(const struct nc_locations *locations);
 void nc_topo_make(struct nc_topo *topo, void *memory, const struct nc_locations *locations,
                   unsigned levels);
