@@ -22,12 +22,17 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_layout.c \
     src/mpid/ch4/shm/numacoll/core/nc_frag.c \
     src/mpid/ch4/shm/numacoll/core/nc_cpus.c \
+    src/mpid/ch4/shm/numacoll/core/nc_topo.c \
+    src/mpid/ch4/shm/numacoll/core/nc_group.c \
+    src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
     src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
     src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
     src/mpid/ch4/shm/numacoll/glue/vars.c \
     src/mpid/ch4/shm/numacoll/glue/world.c \
     src/mpid/ch4/shm/numacoll/glue/comm.c \
+    src/mpid/ch4/shm/numacoll/glue/machine.c \
+    src/mpid/ch4/shm/numacoll/glue/location.c \
     src/mpid/ch4/shm/numacoll/glue/segment.c \
     src/mpid/ch4/shm/numacoll/glue/counts.c \
     src/mpid/ch4/shm/numacoll/glue/report.c \

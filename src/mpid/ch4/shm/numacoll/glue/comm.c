@@ -3,11 +3,6 @@
  * Everything here that decides is the same on all ranks of the communicator: it depends on its kind, on how many
  * calls it has seen, and on what was agreed. */
 
-#define _GNU_SOURCE
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "numacoll.h"
 
 /* ---- hooks ---- */
@@ -72,14 +67,14 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
     nc_tree_make(&c->tree, tree_memory, c->kind, MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE_K), state->size);
     c->bcast = (struct nc_bcast) {
         .queue = &state->queue,.tree = &c->tree,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
-        .cache_bytes = MPIDI_NUMACOLL_world.cache_bytes,.numa = state->numa,.ledger = &state->ledger,
+        .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,
     };
 }
 
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, trees, tree, numa, queue;
+    size_t bcast, trees, tree, numa, units, queue;
 };
 
 static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
@@ -89,7 +84,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
 
     p.trees = choices * sizeof(struct nc_bcast_choice);
     p.numa = p.trees + choices * p.tree;
-    end = p.numa + (size_t) state->size * sizeof(int);
+    p.units = p.numa + (size_t) state->size * sizeof(int);
+    end = p.units + ((size_t) state->size * NC_LEVEL_NODE + 1) * sizeof(int);
     p.queue = (end + 7) / 8 * 8;
     return p;
 }
@@ -98,6 +94,7 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
 {
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
     state->numa = (int *) ((char *) state->memory + p->numa);
+    state->units = (int *) ((char *) state->memory + p->units);
 }
 
 static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
@@ -156,14 +153,18 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     goto fn_exit;
 }
 
-/* Who runs on which NUMA node, at this moment. */
-static int exchange_numa_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm)
+/* Where the processes are. Collective over the node's. */
+static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm)
 {
-    NC_ERRFLAG_LOCAL(errflag);
-    unsigned cpu, node;
-    int mine = syscall(SYS_getcpu, &cpu, &node, NULL) ? 0 : (int) node;
+    int mpi_errno = MPIDI_NUMACOLL_locate(node_comm, state->units, &state->cache_bytes);
+    bool known = true;
 
-    return MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, state->numa, 1, MPI_INT, node_comm, errflag);
+    for (int i = 0; i < state->size; i++)
+        known = known && state->units[i * NC_LEVEL_NODE + NC_LEVEL_NUMA] >= 0;
+    for (int i = 0; i < state->size; i++)
+        state->numa[i] = known ? state->units[i * NC_LEVEL_NODE + NC_LEVEL_NUMA] : 0;
+    state->unbound = !known;
+    return mpi_errno;
 }
 
 /* Collective over the node's processes: everything up to READY, or the reason why not, alike on all. */
@@ -182,7 +183,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
     point_into_memory(state, &parts);
-    mpi_errno = exchange_numa_nodes(state, node_comm);
+    mpi_errno = locate(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, MPIDI_NUMACOLL_setting(home, -1, NC_PLACEMENT),
                                               &state->segment, &state->reason);
@@ -220,6 +221,7 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     state->rank = home->node_comm ? home->node_comm->rank : 0;
     state->size = home->node_comm ? home->node_comm->local_size : 1;
     state->leaves = MPIDI_NUMACOLL_leaf_count();
+    state->cache_bytes = MPIDI_NUMACOLL_world.cache_bytes;
     if (home->node_comm) {
         mpi_errno = make_segment(state, home);
         MPIR_ERR_CHECK(mpi_errno);

@@ -7,6 +7,8 @@
 #include "numacoll_hooks.h"
 #include "settings.h"
 #include "../coll/bcast_node.h"
+#include "../core/nc_cpus.h"
+#include "../core/nc_topo.h"
 #include "../core/nc_tree.h"
 #include "../sync/nc_copy.h"
 #include "../sync/nc_queue.h"
@@ -82,7 +84,10 @@ struct MPIDI_NUMACOLL_comm {
     int leaves;
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */
-    int *numa;                  /* [size] NUMA node of each process */
+    int *units;                 /* [size][NC_LEVEL_NODE] where each process is, -1: unknown; one more, see locate */
+    int *numa;                  /* [size] NUMA node of each process, all 0 if that of one is unknown */
+    bool unbound;               /* some rank's NUMA node is unknown */
+    size_t cache_bytes;         /* of the last-level cache */
     struct nc_ledger ledger;
     void *memory;               /* of all the arrays */
     struct nc_counts counts;
@@ -114,6 +119,15 @@ int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int l
 /* comm.c: collective; a communicator, if it is in use, has new info keys. right: this rank's are.
  * Errors: MPI_ERR_INFO_VALUE on all ranks of a node if one's are wrong or they differ; then nothing has changed. */
 int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right);
+
+/* location.c: checks what the user says of machine and network; keeps masks ([local_size], may be NULL), which it frees.
+ * Errors: MPI_ERR_OTHER, with a line from the first rank of a node. */
+int MPIDI_NUMACOLL_locations_init(struct nc_cpus *masks);
+void MPIDI_NUMACOLL_locations_finalize(void);
+
+/* location.c: collective over node_comm; units: [size * NC_LEVEL_NODE + 1], the last is used on the way. *cache_bytes is
+ * changed if hwloc knows the last-level cache. */
+int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes);
 
 /* entry.c */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);

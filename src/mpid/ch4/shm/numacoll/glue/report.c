@@ -26,6 +26,8 @@ void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_C
         nc_variable_format(&MPIDI_NUMACOLL_variables[NC_BCAST_TREE], (int) state->bcast[0].kind, tree, sizeof tree);
         fprintf(stderr, ", bcast_tree %s", tree);
         print_placement(&state->segment.placement);
+        if (state->unbound)
+            fprintf(stderr, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
         fputc('\n', stderr);
     }
     fflush(stderr);

@@ -6,7 +6,6 @@
 
 #include "numacoll.h"
 #include "numacoll_mpir.h"
-#include "../core/nc_cpus.h"
 
 struct nc_world MPIDI_NUMACOLL_world;
 
@@ -43,24 +42,25 @@ static int gather_masks(struct nc_cpus *masks)
     goto fn_exit;
 }
 
-static int learn_crowding(void)
+/* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without shared memory between
+ * processes. */
+static int learn_masks(struct nc_cpus **masks)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct nc_cpus *masks = MPL_malloc(sizeof(struct nc_cpus) * MPIR_Process.local_size, MPL_MEM_OTHER);
 
-    MPIDI_NUMACOLL_world.crowded = false;
+    *masks = NULL;
     if (MPIR_Process.local_size == 1)
-        /* alone, also where MPICH was built without shared memory between processes */
         goto fn_exit;
-    MPIR_ERR_CHKANDJUMP(!masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = gather_masks(masks);
+    *masks = MPL_malloc(sizeof(struct nc_cpus) * MPIR_Process.local_size, MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!*masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = gather_masks(*masks);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_NUMACOLL_world.crowded = nc_cpus_crowded(masks, MPIR_Process.local_size);
 
   fn_exit:
-    MPL_free(masks);
     return mpi_errno;
   fn_fail:
+    MPL_free(*masks);
+    *masks = NULL;
     goto fn_exit;
 }
 
@@ -136,6 +136,7 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
     return MPI_SUCCESS;
 }
 
+/* What the C library says, where hwloc does not know better (location.c). */
 static size_t last_level_cache_bytes(void)
 {
     long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -147,12 +148,16 @@ int MPIDI_NUMACOLL_world_init(void)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
+    struct nc_cpus *masks;
 
     mpi_errno = MPIDI_NUMACOLL_vars_check(&w->collectives);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = compare_files();
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = learn_crowding();
+    mpi_errno = learn_masks(&masks);
+    MPIR_ERR_CHECK(mpi_errno);
+    w->crowded = masks && nc_cpus_crowded(masks, MPIR_Process.local_size);
+    mpi_errno = MPIDI_NUMACOLL_locations_init(masks);
     MPIR_ERR_CHECK(mpi_errno);
     w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
         (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->crowded);
@@ -176,6 +181,7 @@ void MPIDI_NUMACOLL_world_finalize(void)
     if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
         MPIDI_NUMACOLL_report_totals();
     MPIDI_NUMACOLL_leaves_clear();
+    MPIDI_NUMACOLL_locations_finalize();
     /* MPI may be initialised again (sessions), and there are four places for hooks in all */
     if (MPIDI_NUMACOLL_world.yield)
         MPIR_Progress_hook_deregister(hook_id);

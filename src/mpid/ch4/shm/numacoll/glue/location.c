@@ -1,0 +1,211 @@
+/* Where the ranks are: on this machine or an assumed one, and in the network.
+ *
+ * hwloc is loaded by one process of a communicator's node, when its segment is made; or at the start
+ * by local rank 0, if the user describes a machine or a mapping, so that an error is one of
+ * MPI_Init. */
+
+#include "numacoll.h"
+
+#include <errno.h>
+
+#include "../core/nc_netfile.h"
+#include "machine.h"
+
+static struct nc_machine *machine;      /* NULL until it is needed in this process */
+static int *processors;         /* [local_size] where MAPPING puts the local ranks, or NULL: where they are bound */
+static struct nc_cpus *masks;   /* [local_size] affinity masks of the local ranks */
+static unsigned levels;
+
+static bool bound(void)
+{
+    return !strcmp(MPIR_CVAR_NUMACOLL_MAPPING, "binding");
+}
+
+/* One line from a local rank 0. */
+static bool complain(const char *variable, const char *problem)
+{
+    fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_%s: %s\n", variable, problem);
+    fflush(stderr);
+    return false;
+}
+
+/* ---- machine and mapping ---- */
+
+static bool load(void)
+{
+    char problem[512];
+
+    if (!machine)
+        machine = nc_machine_load(MPIR_CVAR_NUMACOLL_TOPOLOGY, problem, sizeof problem);
+    return machine || complain("TOPOLOGY", problem);
+}
+
+static bool map(void)
+{
+    char problem[512];
+
+    processors = MPL_malloc(sizeof *processors * (size_t) MPIR_Process.local_size, MPL_MEM_OTHER);
+    if (!processors)
+        return complain("MAPPING", "no memory");
+    return nc_machine_map(machine, MPIR_CVAR_NUMACOLL_MAPPING, MPIR_Process.local_size, processors, problem,
+                          sizeof problem) || complain("MAPPING", problem);
+}
+
+/* What the user describes can be loaded, and has the processors. */
+static bool check_machine(void)
+{
+    if (bound() && *MPIR_CVAR_NUMACOLL_TOPOLOGY)
+        return complain("TOPOLOGY", "must have MPIR_CVAR_NUMACOLL_MAPPING=core, numa, package or list:.. beside it: "
+                        "ranks are not bound on a machine that is assumed");
+    return bound() || (load() && map());
+}
+
+/* ---- network ---- */
+
+/* This node's name in the network file. */
+static void node_name(char *name, size_t size)
+{
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (MPIR_CVAR_NUM_CLIQUES > 1)
+        snprintf(name, size, "%s.%d", host, MPIR_Process.node_map[MPIR_Process.rank]);
+    else
+        snprintf(name, size, "%s", host);
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = NULL;
+    long length = -1;
+
+    if (f && !fseek(f, 0, SEEK_END))
+        length = ftell(f);
+    if (length >= 0 && (text = MPL_malloc((size_t) length + 1, MPL_MEM_OTHER))) {
+        rewind(f);
+        text[fread(text, 1, (size_t) length, f)] = 0;
+    }
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static bool check_network_text(const char *text)
+{
+    char problem[512] = "", line[1024], name[300];
+    int switches[NC_SWITCHES];
+    struct nc_netfile file;
+    void *memory = MPL_malloc(nc_netfile_bytes(text), MPL_MEM_OTHER);
+    bool good = false;
+
+    node_name(name, sizeof name);
+    if (!memory)
+        snprintf(problem, sizeof problem, "no memory");
+    else if (nc_netfile_parse(&file, memory, text, problem, sizeof problem) &&
+             !(good = nc_netfile_find(&file, name, switches)))
+        snprintf(problem, sizeof problem, "must have a line for node %s", name);
+    MPL_free(memory);
+    snprintf(line, sizeof line, "%s: %s", MPIR_CVAR_NUMACOLL_NETWORK_FILE, problem);
+    return good || complain("NETWORK_FILE", line);
+}
+
+static bool check_network(void)
+{
+    char problem[512];
+    char *text;
+    bool good;
+
+    if (!*MPIR_CVAR_NUMACOLL_NETWORK_FILE)
+        return true;
+    text = read_file(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
+    if (!text) {
+        snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s", MPIR_CVAR_NUMACOLL_NETWORK_FILE,
+                 strerror(errno));
+        return complain("NETWORK_FILE", problem);
+    }
+    good = check_network_text(text);
+    MPL_free(text);
+    return good;
+}
+
+/* ---- start and end ---- */
+
+int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char problem[512];
+    bool good;
+
+    masks = all_masks;
+    good = nc_levels_parse(MPIR_CVAR_NUMACOLL_LEVELS, &levels, problem, sizeof problem);
+    if (!good && MPIR_Process.rank == 0)
+        complain("LEVELS", problem);
+    if (MPIR_Process.local_rank == 0)
+        good = good && check_machine() && check_network();
+    if (!good)
+        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
+    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_NUMACOLL_locations_finalize(void)
+{
+    nc_machine_free(machine);
+    MPL_free(processors);
+    MPL_free(masks);
+    machine = NULL;
+    processors = NULL;
+    masks = NULL;
+}
+
+/* ---- a communicator's ranks ---- */
+
+/* The units of a local rank, in the process that loaded the machine; -1 on all levels without one. */
+static void look_up(int local_rank, int *unit)
+{
+    for (int level = 0; level < NC_MACHINE_LEVELS; level++)
+        unit[level] = -1;
+    if (machine && processors)
+        nc_machine_units(machine, processors[local_rank], unit);
+    else if (machine && masks && bound())
+        nc_machine_units_of_mask(machine, &masks[local_rank], unit);
+}
+
+/* hwloc's caches are the machine's; those of an assumed one are not. */
+static int cache_kib(void)
+{
+    return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10) : 0;
+}
+
+int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm->local_size;
+    int last = ranks * NC_MACHINE_LEVELS;
+
+    /* the numbers of the ranks come into the memory that their units go out of */
+    mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, units, 1, MPI_INT, node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (node_comm->rank == 0) {
+        if (load() && !bound() && !processors)
+            map();
+        /* from the last rank down: its units lie behind the numbers still to be read */
+        for (int i = ranks - 1; i >= 0; i--)
+            look_up(units[i], units + i * NC_MACHINE_LEVELS);
+        units[last] = cache_kib();
+    }
+    mpi_errno = MPIR_Bcast_intra_binomial(units, last + 1, MPI_INT, 0, node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (units[last])
+        *cache_bytes = (size_t) units[last] << 10;
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,240 @@
+#include "machine.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nc_machine {
+    hwloc_topology_t topology;
+};
+
+/* ---- load ---- */
+
+/* What kind of description follows a prefix, or NULL. */
+static const char *after(const char *text, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(text, prefix, n) ? NULL : text + n;
+}
+
+static bool describe(hwloc_topology_t topology, const char *text, char *error, size_t size)
+{
+    const char *synthetic = after(text, "synthetic:"), *xml = after(text, "xml:");
+
+    if (!*text)
+        return true;
+    if (!synthetic && !xml) {
+        snprintf(error, size, "%s: must be synthetic:STRING or xml:FILE", text);
+        return false;
+    }
+    errno = 0;
+    if (synthetic && hwloc_topology_set_synthetic(topology, synthetic)) {
+        snprintf(error, size, "%s: must be a synthetic topology of hwloc, such as "
+                 "synthetic:package:2 numa:2 core:32 pu:1", text);
+        return false;
+    }
+    if (xml && hwloc_topology_set_xml(topology, xml)) {
+        snprintf(error, size, "%s: must be an XML file of hwloc: %s", text,
+                 errno ? strerror(errno) : "not one");
+        return false;
+    }
+    return true;
+}
+
+struct nc_machine *nc_machine_load(const char *topology, char *error, size_t size)
+{
+    struct nc_machine *m = calloc(1, sizeof *m);
+
+    if (!m || hwloc_topology_init(&m->topology)) {
+        snprintf(error, size, "no memory for a topology");
+        free(m);
+        return NULL;
+    }
+    if (describe(m->topology, topology, error, size)) {
+        if (hwloc_topology_load(m->topology) == 0)
+            return m;
+        snprintf(error, size, "%s: must be a topology hwloc can load", topology);
+    }
+    nc_machine_free(m);
+    return NULL;
+}
+
+void nc_machine_free(struct nc_machine *m)
+{
+    if (m)
+        hwloc_topology_destroy(m->topology);
+    free(m);
+}
+
+int nc_machine_processors(const struct nc_machine *m)
+{
+    return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PU);
+}
+
+size_t nc_machine_cache_bytes(const struct nc_machine *m)
+{
+    static const hwloc_obj_type_t types[] = { HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE };
+    size_t bytes = 0;
+
+    for (int t = 0; t < 2 && bytes == 0; t++) {
+        hwloc_obj_t o = NULL;
+        while ((o = hwloc_get_next_obj_by_type(m->topology, types[t], o))) {
+            if (o->attr->cache.size > bytes)
+                bytes = o->attr->cache.size;
+        }
+    }
+    return bytes;
+}
+
+/* ---- mapping ---- */
+
+static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
+    [NC_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
+    [NC_LEVEL_L3] = HWLOC_OBJ_L3CACHE,
+    [NC_LEVEL_NUMA] = HWLOC_OBJ_NUMANODE,
+    [NC_LEVEL_PACKAGE] = HWLOC_OBJ_PACKAGE,
+};
+
+/* Cores, or processors where hwloc knows no cores. */
+static hwloc_obj_type_t core_type(const struct nc_machine *m)
+{
+    return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE :
+        HWLOC_OBJ_PU;
+}
+
+/* The processor that the n-th rank inside a set of processors gets: first one of each core, then the
+ * second of each, then round again. */
+static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int n)
+{
+    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, core_type(m));
+    hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(m->topology, set, core_type(m),
+                                                           (unsigned) (n % cores));
+    int threads = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU);
+    hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU,
+                                                         (unsigned) (n / cores % threads));
+    return (int) pu->logical_index;
+}
+
+/* Units of a type that have processors; with number >= 0, *unit becomes that one. */
+static int units_with_processors(const struct nc_machine *m, hwloc_obj_type_t type, int number,
+                                 hwloc_obj_t *unit)
+{
+    int n = 0;
+    hwloc_obj_t o = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
+        if (hwloc_bitmap_iszero(o->cpuset))
+            continue;
+        if (n++ == number)
+            *unit = o;
+    }
+    return n;
+}
+
+static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int ranks, int *processor)
+{
+    hwloc_obj_t unit = NULL;
+    int units = units_with_processors(m, type, -1, &unit);
+
+    for (int i = 0; i < ranks && units > 0; i++) {
+        units_with_processors(m, type, i % units, &unit);
+        processor[i] = processor_inside(m, unit->cpuset, i / units);
+    }
+    return units > 0;
+}
+
+static bool read_list(const struct nc_machine *m, const char *list, int ranks, int *processor,
+                      char *error, size_t size)
+{
+    int last = nc_machine_processors(m) - 1;
+
+    for (int i = 0; i < ranks; i++) {
+        char *end;
+        long n = strtol(list, &end, 10);
+        if (end == list || n < 0 || n > last || (*end && *end != ',')) {
+            snprintf(error, size, "list: rank %d: \"%.*s\": must be a processor, 0 to %d", i,
+                     (int) strcspn(list, ","), list, last);
+            return false;
+        }
+        processor[i] = (int) n;
+        if (*end == 0 && i + 1 < ranks) {
+            snprintf(error, size, "list: %d processors: must be one for each of %d ranks", i + 1,
+                     ranks);
+            return false;
+        }
+        list = end + 1;
+    }
+    return true;
+}
+
+bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, int *processor,
+                    char *error, size_t size)
+{
+    hwloc_const_cpuset_t all = hwloc_topology_get_topology_cpuset(m->topology);
+    const char *list = after(mapping, "list:");
+
+    if (list)
+        return read_list(m, list, ranks, processor, error, size);
+    if (!strcmp(mapping, "numa") && deal_out(m, HWLOC_OBJ_NUMANODE, ranks, processor))
+        return true;
+    if (!strcmp(mapping, "package") && deal_out(m, HWLOC_OBJ_PACKAGE, ranks, processor))
+        return true;
+    if (!strcmp(mapping, "core")) {
+        for (int i = 0; i < ranks; i++)
+            processor[i] = processor_inside(m, all, i);
+        return true;
+    }
+    if (!strcmp(mapping, "numa") || !strcmp(mapping, "package"))
+        snprintf(error, size, "%s: this machine has no level of that name", mapping);
+    else
+        snprintf(error, size, "%s: must be core, numa, package or list:PROCESSOR,PROCESSOR,..",
+                 mapping);
+    return false;
+}
+
+/* ---- units ---- */
+
+/* The unit of a level that holds the whole set; -1 if none does. */
+static int unit_of(const struct nc_machine *m, hwloc_obj_type_t type, hwloc_const_cpuset_t set)
+{
+    hwloc_obj_t o = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
+        if (hwloc_bitmap_isincluded(set, o->cpuset))
+            return (int) o->logical_index;
+    }
+    return -1;
+}
+
+static void units_of_set(const struct nc_machine *m, hwloc_const_cpuset_t set, int *unit)
+{
+    for (int level = 0; level < NC_MACHINE_LEVELS; level++)
+        unit[level] = unit_of(m, level_type[level], set);
+}
+
+void nc_machine_units(const struct nc_machine *m, int processor, int *unit)
+{
+    units_of_set(m, hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PU, (unsigned) processor)->cpuset,
+                 unit);
+}
+
+void nc_machine_units_of_mask(const struct nc_machine *m, const struct nc_cpus *mask, int *unit)
+{
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+
+    for (int level = 0; level < NC_MACHINE_LEVELS; level++)
+        unit[level] = -1;
+    if (!set)
+        return;
+    for (unsigned i = 0; i < NC_CPUS_WORDS * 64; i++) {
+        if (mask->word[i / 64] >> i % 64 & 1)
+            hwloc_bitmap_set(set, i);
+    }
+    /* a mask may name processors that are off line or not ours */
+    hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(m->topology));
+    if (!hwloc_bitmap_iszero(set))
+        units_of_set(m, set, unit);
+    hwloc_bitmap_free(set);
+}
