@@ -8,6 +8,7 @@
  *   announce              sync/nc_queue.h    nc_queue_announce
  *   GIVE_BACK, step 40    sync/nc_queue.h    nc_queue_give_back, nc_queue_end
  *   bcast_write           coll/bcast_node.c  write_inline, write_fragments, tell_first, tell (flat tree)
+ *   bcast_relay           coll/bcast_node.c  relay_fragment: the leader of another NUMA node, with RELAY
  *   read_message          coll/bcast_node.c  read_message, read_fragments
  *   scatter, gather, barrier, and the `out` line they use: the design, which has no code yet
  *
@@ -27,7 +28,8 @@
  *                         post or a line again too early, and a wait that is missing there is not noticed
  *   GATHER_FRAGMENTS=n    n fragments of each sender of a gather, at most 3
  *   CHOICE                the writer of a broadcast may also choose to send it inline
- * Whom a slot waits for: every other rank, as in the code; or
+ *   RELAY                 the broadcast goes through the ring of a leader to the third rank; with READERS_ONLY
+ * Whom a slot waits for: every other rank; or, as in the code
  *   READERS_ONLY          who reads the slot's last contents
  * Mutants: see MUTANT_. Each breaks one rule. */
 
@@ -250,6 +252,80 @@ inline bcast_write(other, another)
     fi
 }
 
+#ifdef RELAY
+inline tell_one(reader)
+{
+    if
+    :: i == 0 -> first(reader, start, 0)
+    :: else -> announce(reader, i + 1)
+    fi
+}
+
+/* The root, when the only other rank of another NUMA node that reads its ring is that node's leader. */
+inline bcast_write_to(leader)
+{
+    if
+#ifdef CHOICE
+    :: true -> first(leader, INLINE, 0)
+#endif
+    :: true ->
+        start = head;
+        do
+        :: i < FRAGMENTS ->
+            write_slot(1 << leader);
+            tell_one(leader);
+            i++
+        :: else -> break
+        od;
+        i = 0;
+        start = 0
+    fi
+}
+
+/* A leader: each fragment once into its own ring, for its node. */
+inline bcast_relay(writer, reader)
+{
+    d_step {
+        POST(_pid).clock >= AT(operation, 1) ->
+        assert(OPERATION_OF(POST(_pid).header) == operation);
+        where = WHAT_OF(POST(_pid).header);
+    }
+    if
+    :: where == INLINE ->
+        first(reader, INLINE, 0);
+        d_step { assert(POST(_pid).payload == TAG(operation, 0)); where = 0 }
+    :: else ->
+        start = head;
+        do
+        :: i < FRAGMENTS ->
+            /* step 14: fragment i is announced */
+            POST(_pid).clock >= AT(operation, i + 1);
+#ifdef MUTANT_RELAY_TELLS_EARLY
+            tell_one(reader);
+#endif
+#ifdef MUTANT_RELAY_GIVES_BACK_EARLY
+            GIVE_BACK(i + 1);
+#endif
+            /* step 15: into a slot of mine, from its slot */
+            write_slot(1 << reader);
+            d_step { assert(region[writer].slot[(where + i) % SLOTS] == TAG(operation, i)) }
+#ifndef MUTANT_RELAY_TELLS_EARLY
+            tell_one(reader);
+#endif
+#ifndef MUTANT_RELAY_GIVES_BACK_EARLY
+            /* step 16 */
+            GIVE_BACK(i + 1);
+#endif
+            i++
+        :: else -> break
+        od;
+        i = 0;
+        start = 0;
+        where = 0
+    fi
+}
+#endif
+
 /* ---- gather ---------------------------------------------------------------------------------------------------- */
 
 /* A sender. The root has two writers in this operation, but a post has one; so each tells of its slots in a line of
@@ -373,8 +449,14 @@ active [RANKS] proctype rank()
         if
         :: KIND(operation) == BCAST ->
             if
+#ifdef RELAY
+            :: _pid == BCAST_ROOT -> bcast_write_to(2)
+            :: _pid == 2 -> bcast_relay(BCAST_ROOT, 0)
+            :: else -> read_message(2, 0)
+#else
             :: _pid == BCAST_ROOT -> bcast_write(0, 2)
             :: else -> read_message(BCAST_ROOT, 0)
+#endif
             fi
         :: KIND(operation) == SCATTER ->
             /* one fragment for each, inline in its post; its tag has the rank it is for */

@@ -21,6 +21,7 @@ struct run {
     enum nc_tree_kind tree;
     int k;
     bool sqrt_rule, typed, mismatch, fixed_root;
+    int nodes;                  /* NUMA nodes, dealt out in turn; 0: one */
     int operations;
     size_t largest;             /* bytes */
     int delays;                 /* one in so many steps is delayed; 0: none */
@@ -147,33 +148,70 @@ static int broadcast(const struct run *run, struct nc_bcast *b, int operation, u
     return wrong;
 }
 
+/* What a rank knows of where all are. */
+struct place {
+    int *unit;
+    void *topo_memory, *group_memory, *inner_memory, *outer_memory;
+    struct nc_groups groups;
+    struct nc_tree inner, outer;
+};
+
+static void make_place(struct place *p, const struct run *run, int rank)
+{
+    int ranks = (int) run->geometry.ranks, nodes = run->nodes ? run->nodes : 1, inner, outer = 1;
+    struct nc_locations locations = {.ranks = ranks,.columns = NC_LEVEL_NODE + 1 };
+    struct nc_topo topo;
+
+    p->unit = calloc((size_t) ranks * (NC_LEVEL_NODE + 1), sizeof *p->unit);
+    for (int r = 0; r < ranks; r++)
+        p->unit[r * (NC_LEVEL_NODE + 1) + NC_LEVEL_NUMA] = r % nodes;
+    locations.unit = p->unit;
+    p->topo_memory = malloc(nc_topo_bytes(&locations));
+    nc_topo_make(&topo, p->topo_memory, &locations, 1u << NC_LEVEL_NUMA);
+    p->group_memory = malloc(nc_groups_bytes(&topo));
+    nc_groups_make(&p->groups, p->group_memory, &topo);
+    inner = nc_group_at(&p->groups, 0, rank, 0).size;
+    if (p->groups.levels > 1)
+        outer = nc_group_at(&p->groups, 1, rank, 0).size;
+    p->inner_memory = malloc(nc_tree_bytes(inner));
+    p->outer_memory = malloc(nc_tree_bytes(outer));
+    nc_tree_make(&p->inner, p->inner_memory, run->tree, run->k, inner);
+    nc_tree_make(&p->outer, p->outer_memory, run->tree, run->k, outer);
+}
+
+static void free_place(struct place *p)
+{
+    free(p->unit);
+    free(p->topo_memory);
+    free(p->group_memory);
+    free(p->inner_memory);
+    free(p->outer_memory);
+}
+
 static int rank_main(const struct run *run, int rank)
 {
     struct pacing pacing = {.run = run,.state = (uint64_t) rank * 77 + 1 };
     struct nc_waiter waiter = {.progress = progress,.context = &pacing,.yield = true };
     struct nc_queue queue;
-    struct nc_tree tree;
     struct nc_ledger ledger = { 0, 0 };
-    int *numa = calloc(run->geometry.ranks, sizeof *numa);
-    struct nc_bcast bcast = {.queue = &queue,.tree = &tree,.sqrt_rule = run->sqrt_rule,
-        .largest_fragment = run->geometry.slot_bytes,.cache_bytes = 100000,.numa = numa,.ledger = &ledger
+    struct place place;
+    struct nc_bcast bcast = {.queue = &queue,.groups = &place.groups,.inner = &place.inner,.outer = &place.outer,
+        .sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,.cache_bytes = 100000,.ledger = &ledger
     };
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
-    void *tree_memory = malloc(nc_tree_bytes((int) run->geometry.ranks));
     unsigned char *memory = malloc(2 * run->largest + 1000);
     uint64_t dice = 42;
     int wrong = 0;
 
-    nc_tree_make(&tree, tree_memory, run->tree, run->k, (int) run->geometry.ranks);
+    make_place(&place, run, rank);
     nc_queue_init(&queue, run->segment, &run->geometry, rank, private_memory, &waiter);
     for (int i = 0; i < run->operations; i++) {
         delay(run, &pacing.state);
         wrong += broadcast(run, &bcast, i, &dice, memory);
     }
+    free_place(&place);
     free(memory);
-    free(tree_memory);
     free(private_memory);
-    free(numa);
     return wrong;
 }
 
@@ -290,6 +328,21 @@ static void many_more_ranks_than_processors(void **state)
               .largest = 20000,.delays = 200});
 }
 
+/* Fragments go through a leader's ring in each NUMA node but the root's: more of them than slots, any root, nodes of
+ * unequal size and of one rank, lengths that differ. */
+static void several_numa_nodes(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 1),.nodes = 2,.tree = NC_TREE_FLAT,.k = 2,.operations = 1500,
+          .largest = 8000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(7, 1, 1000, 1),.nodes = 3,.tree = NC_TREE_CHAIN,.k = 2,.operations = 700,
+          .largest = 8000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(5, 3, 700, 2),.nodes = 4,.tree = NC_TREE_KNOMIAL,.k = 2,.typed = true,
+          .mismatch = true,.operations = 700,.largest = 8000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(16, 4, 1024, 2),.nodes = 4,.tree = NC_TREE_KARY,.k = 2,.operations = 300,
+          .largest = 20000,.delays = 200});
+}
+
 static void posts_run_ahead(void **state)
 {
     (void) state;
@@ -307,6 +360,8 @@ static void long_lived(void **state)
     struct nc_waiter w[2] = { {.yield = true}, {.yield = true} };
     struct nc_queue q[2];
     void *memory[2];
+    const int other = 1;
+    const struct nc_readers readers = {.rank = {&other, NULL},.count = {1, 0} };
     char *slot;
 
     (void) state;
@@ -315,7 +370,7 @@ static void long_lived(void **state)
         nc_queue_init(&q[r], segment, &g, r, memory[r], &w[r]);
     }
     alarm(60);
-    assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &slot), 0);
+    assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &readers, &slot), 0);
     for (uint64_t i = 0; i < (1u << 23) + 100000; i++) {
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
@@ -325,7 +380,7 @@ static void long_lived(void **state)
         if (i >= 4)
             nc_queue_give_back(&q[1], (uint64_t) i - 3);
         assert_int_equal(nc_queue_take_post(&q[0], 1, &post), 0);
-        assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1), &slot), 0);
+        assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1), &readers, &slot), 0);
     }
     /* neither rank has been written a post for 2^23 operations, rank 0 for none at all: it must not find an old one */
     for (int i = 0; i < 2 * NC_POSTS; i++) {
@@ -345,7 +400,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_slot), cmocka_unit_test(two_slots_one_set), cmocka_unit_test(eight_slots_two_sets),
         cmocka_unit_test(odd_fragments_sparse_types), cmocka_unit_test(model_fragments),
         cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
-        cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived)
+        cmocka_unit_test(several_numa_nodes), cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived)
     };
 
     if (argc > 1)

@@ -2,32 +2,68 @@
 
 #include <string.h>
 
-/* The children of this rank in the tree of this call. */
-struct children {
-    const int *relative;
-    int count;
-    int root;
+/* A rank's part in a call: whom it tells, and whose ring it reads. The children among the leaders come first: they are
+ * further away, and have others to tell. */
+struct part {
+    struct nc_group outer, inner;
+    const int *outer_child, *inner_child;       /* relative ranks */
+    int outer_children, children;       /* the first, and all */
+    int source;                 /* whose ring the fragments are in for me; a leader's also for its node */
+    bool relays;                /* I take them into mine */
 };
 
-static struct children children_of(const struct nc_bcast *b, int root)
+static void add_children(const struct nc_tree *tree, const struct nc_group *group, const int **child, int *count)
 {
-    int me = nc_tree_relative(b->tree, b->queue->rank, root);
-    struct children c = {
-        .relative = b->tree->child + b->tree->first[me],
-        .count = b->tree->first[me + 1] - b->tree->first[me],
-        .root = root,
-    };
-    return c;
+    *child = tree->child + tree->first[group->index];
+    *count = tree->first[group->index + 1] - tree->first[group->index];
 }
 
-/* Hands header and, of an inline message, payload to each child, as the announcement of the first fragment. */
-static int tell_first(struct nc_bcast *b, struct children c, const struct nc_post_header *header, const char *payload)
+static struct part part_of(const struct nc_bcast *b, int root)
+{
+    int me = b->queue->rank, inner_children, levels = b->groups->levels;
+    struct part p = {.inner = nc_group_at(b->groups, 0, me, root) };
+
+    add_children(b->inner, &p.inner, &p.inner_child, &inner_children);
+    p.outer.index = -1;
+    if (levels > 1)
+        p.outer = nc_group_at(b->groups, 1, me, root);
+    if (p.outer.index >= 0)
+        add_children(b->outer, &p.outer, &p.outer_child, &p.outer_children);
+    p.children = p.outer_children + inner_children;
+    p.source = p.inner.index > 0 ? p.inner.leader : root;
+    p.relays = p.outer.index > 0 && p.inner.size > 1;
+    return p;
+}
+
+static int child(const struct part *p, int i)
+{
+    return i < p->outer_children ? nc_group_member(&p->outer, p->outer_child[i]) :
+        nc_group_member(&p->inner, p->inner_child[i - p->outer_children]);
+}
+
+/* The readers of my ring: the ranks of my NUMA node, and of the root's also the other leaders. */
+static struct nc_readers readers_of(const struct part *p)
+{
+    struct nc_readers r = {.rank = {p->inner.member, NULL},.count = {p->inner.size, 0} };
+
+    if (p->outer.index == 0) {
+        r.rank[1] = p->outer.member;
+        r.count[1] = p->outer.size;
+    }
+    return r;
+}
+
+/* ---- telling: children from .. to - 1 ---- */
+
+/* Hands header and, of an inline message, payload to each, as the announcement of the first fragment. */
+static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to, const struct nc_post_header *header,
+                      const char *payload)
 {
     struct nc_queue *q = b->queue;
 
-    for (int i = 0; i < c.count; i++) {
+    for (int i = from; i < to; i++) {
         struct nc_post *post;
-        int error = nc_queue_take_post(q, nc_tree_absolute(b->tree, c.relative[i], c.root), &post);
+        int error = nc_queue_take_post(q, child(p, i), &post);
         if (error)
             return error;
         post->header = *header;
@@ -38,35 +74,38 @@ static int tell_first(struct nc_bcast *b, struct children c, const struct nc_pos
     return 0;
 }
 
-static int tell(struct nc_bcast *b, struct children c, uint64_t n)
+static int tell(struct nc_bcast *b, const struct part *p, int from, int to, uint64_t n)
 {
     struct nc_queue *q = b->queue;
 
-    for (int i = 0; i < c.count; i++)
-        nc_queue_announce(q, nc_queue_post(q, nc_tree_absolute(b->tree, c.relative[i], c.root)), n);
+    for (int i = from; i < to; i++)
+        nc_queue_announce(q, nc_queue_post(q, child(p, i)), n);
     return 0;
 }
 
-static int tell_fragment(struct nc_bcast *b, struct children c, const struct nc_post_header *header, uint64_t i)
+static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int to, const struct nc_post_header *header,
+                         uint64_t i)
 {
-    return i == 0 ? tell_first(b, c, header, NULL) : tell(b, c, i + 1);
+    return i == 0 ? tell_first(b, p, from, to, header, NULL) : tell(b, p, from, to, i + 1);
 }
 
-static int write_inline(struct nc_bcast *b, struct children c, struct nc_stream *stream)
+/* ---- the root ---- */
+
+static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
     struct nc_post_header header = {.total = stream->length,.fragment = 0 };
     char payload[NC_POST_PAYLOAD];
     int copied, told;
 
     /* both may be far away, and the stores to a post would wait for the load of the data */
-    for (int i = 0; i < c.count; i++)
-        nc_queue_prefetch_post(b->queue, nc_tree_absolute(b->tree, c.relative[i], c.root), stream->length);
+    for (int i = 0; i < p->children; i++)
+        nc_queue_prefetch_post(b->queue, child(p, i), stream->length);
     copied = nc_copy_in(stream, payload, stream->length, b->ledger);
-    told = tell_first(b, c, &header, payload);
+    told = tell_first(b, p, 0, p->children, &header, payload);
     return told ? told : copied;
 }
 
-static int write_fragments(struct nc_bcast *b, struct children c, struct nc_stream *stream)
+static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
     struct nc_queue *q = b->queue;
     uint64_t f = nc_frag_choose(stream->length, b->largest_fragment, b->sqrt_rule);
@@ -74,76 +113,119 @@ static int write_fragments(struct nc_bcast *b, struct children c, struct nc_stre
     struct nc_post_header header = {
         .total = stream->length,.fragment = (uint32_t) f,.first_slot = (uint32_t) (q->head % q->geometry.slots)
     };
+    struct nc_readers readers = readers_of(p);
     int copied = 0;
 
     for (uint64_t i = 0; i < n; i++) {
         char *slot;
-        int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &slot);
+        int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &readers, &slot);
         if (error)
             return error;
         if (!copied)
             copied = nc_copy_in(stream, slot, nc_frag_bytes(stream->length, f, i), b->ledger);
-        error = tell_fragment(b, c, &header, i);
+        error = tell_fragment(b, p, 0, p->children, &header, i);
         if (error)
             return error;
     }
     return copied;
 }
 
-static int read_fragments(struct nc_bcast *b, struct children c, int root, const struct nc_post *post,
-                          struct nc_stream *stream)
+/* ---- everybody else ---- */
+
+/* A message on its way: its fragments are in the source's ring, and, with a relay, also in mine. */
+struct message {
+    struct nc_post_header header, relayed;
+    const struct nc_post *post;
+    struct nc_stream *stream;
+    int how, copied;
+};
+
+static void copy_to_user(struct nc_bcast *b, struct message *m, const char *slot, uint64_t i, int how)
+{
+    if (!m->copied)
+        m->copied = nc_copy_out(m->stream, slot, nc_frag_bytes(m->header.total, m->header.fragment, i), how, b->ledger);
+}
+
+static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
+{
+    int error = tell_fragment(b, p, 0, p->children, &m->header, i);
+
+    if (!error)
+        copy_to_user(b, m, nc_queue_slot(b->queue, p->source, m->header.first_slot + i), i, m->how);
+    return error;
+}
+
+/* Once over from the other NUMA node into my slot; from there to my node, and to my user. */
+static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m, const struct nc_readers *readers,
+                          uint64_t i)
 {
     struct nc_queue *q = b->queue;
-    const struct nc_post_header header = post->header;
-    uint64_t n = nc_frag_count(header.total, header.fragment);
-    int how = (header.total > b->cache_bytes ? NC_COPY_BESIDE_CACHE : 0) |
-        (b->numa[root] != b->numa[q->rank] ? NC_COPY_REMOTE : 0);
-    int copied = 0;
+    size_t bytes = nc_frag_bytes(m->header.total, m->header.fragment, i);
+    char *slot;
+    int error = tell_fragment(b, p, 0, p->outer_children, &m->header, i);
 
+    if (!error)
+        error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, &slot);
+    if (error)
+        return error;
+    struct nc_stream into_slot = {.bytes = slot,.length = bytes };
+    nc_copy_out(&into_slot, nc_queue_slot(q, p->source, m->header.first_slot + i), bytes, NC_COPY_REMOTE, b->ledger);
+    error = tell_fragment(b, p, p->outer_children, p->children, &m->relayed, i);
+    if (!error)
+        copy_to_user(b, m, slot, i, m->how & ~NC_COPY_REMOTE);
+    return error;
+}
+
+static int read_fragments(struct nc_bcast *b, const struct part *p, struct message *m)
+{
+    struct nc_queue *q = b->queue;
+    struct nc_readers readers = readers_of(p);
+    uint64_t n = nc_frag_count(m->header.total, m->header.fragment);
+
+    m->relayed.first_slot = (uint32_t) (q->head % q->geometry.slots);
     for (uint64_t i = 0; i < n; i++) {
-        int error = nc_queue_await(q, post, i + 1);
+        int error = nc_queue_await(q, m->post, i + 1);
         if (!error)
-            error = tell_fragment(b, c, &header, i);
+            error = p->relays ? relay_fragment(b, p, m, &readers, i) : read_fragment(b, p, m, i);
         if (error)
             return error;
-        if (!copied)
-            copied = nc_copy_out(stream, nc_queue_slot(q, root, header.first_slot + i),
-                                 nc_frag_bytes(header.total, header.fragment, i), how, b->ledger);
         if (nc_frag_ends_set(i + 1, q->geometry.set_slots))
             nc_queue_give_back(q, i + 1);
     }
-    return copied;
+    return m->copied;
 }
 
-static int read_message(struct nc_bcast *b, struct children c, int root, struct nc_stream *stream, size_t *sent)
+static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream, size_t *sent)
 {
-    const struct nc_post *post = nc_queue_post(b->queue, b->queue->rank);
+    struct message m = {.post = nc_queue_post(b->queue, b->queue->rank),.stream = stream };
     int error, copied;
 
     nc_copy_prefetch_out(stream);
-    error = nc_queue_await(b->queue, post, 1);
+    error = nc_queue_await(b->queue, m.post, 1);
     if (error)
         return error;
-    *sent = post->header.total;
-    if (post->header.fragment)
-        return read_fragments(b, c, root, post, stream);
-    error = tell_first(b, c, &post->header, post->payload);
-    copied = nc_copy_out(stream, post->payload, post->header.total, 0, b->ledger);
+    m.header = m.relayed = m.post->header;
+    m.how = (m.header.total > b->cache_bytes ? NC_COPY_BESIDE_CACHE : 0) | (p->outer.index > 0 ? NC_COPY_REMOTE : 0);
+    *sent = m.header.total;
+    if (m.header.fragment)
+        return read_fragments(b, p, &m);
+    error = tell_first(b, p, 0, p->children, &m.header, m.post->payload);
+    copied = nc_copy_out(stream, m.post->payload, m.header.total, 0, b->ledger);
     return error ? error : copied;
 }
 
 int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t *sent)
 {
-    struct children c = children_of(b, root);
+    struct part p = part_of(b, root);
     int error;
 
     *sent = stream->length;
     if (b->queue->rank != root)
-        error = read_message(b, c, root, stream, sent);
+        error = read_message(b, &p, stream, sent);
     else if (stream->length <= NC_POST_PAYLOAD)
-        error = write_inline(b, c, stream);
+        error = write_inline(b, &p, stream);
     else
-        error = write_fragments(b, c, stream);
+        error = write_fragments(b, &p, stream);
     nc_queue_end(b->queue);
     return error;
 }

@@ -3,7 +3,10 @@
  * Everything here that decides is the same on all ranks of the communicator: it depends on its kind, on how many
  * calls it has seen, and on what was agreed. */
 
+#include <unistd.h>
+
 #include "numacoll.h"
+#include "../core/nc_frag.h"
 
 /* ---- hooks ---- */
 
@@ -42,13 +45,30 @@ static int progress(void *unused)
     return mpi_errno;
 }
 
-/* What the processes of a node share, as this communicator's settings say. */
+/* Bytes of a queue that QUEUE_BUDGET grants; 0: none is set. */
+static uint64_t budget_bytes(MPIR_Comm * home)
+{
+    int budget = MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_BUDGET);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), processors = sysconf(_SC_NPROCESSORS_CONF);
+
+    if (budget >= 0)
+        return (uint64_t) budget;
+    return pages > 0 && page > 0 && processors > 0 ? (uint64_t) pages * (uint64_t) page / (uint64_t) processors / 100 : 0;
+}
+
+/* What the processes of a node share, as this communicator's settings say. Source of the rule: Kurnosov, Tokmasheva
+ * 2020, choice of f and s where only the memory is known. */
 static struct nc_geometry wanted_geometry(MPIR_Comm * home, int size)
 {
-    uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_FRAGMENT_SIZE);
+    uint64_t budget = budget_bytes(home), f = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_FRAGMENT_SIZE);
+    uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_LENGTH);
 
-    return nc_geometry_make((uint32_t) size, (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_LENGTH),
-                            f ? f : NC_LARGEST_SLOT_OF_RULE, (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_SETS));
+    if (budget) {
+        f = nc_frag_sqrt_rule(budget);
+        s = budget / f > 4096 ? 4096 : budget / f > 0 ? budget / f : 1;
+    }
+    return nc_geometry_make((uint32_t) size, (uint32_t) s, (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
+                            (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_SETS));
 }
 
 _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
@@ -56,45 +76,93 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                MPIR_CVAR_NUMACOLL_BCAST_TREE_knomial == (int) NC_TREE_KNOMIAL &&
                MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN, "cvars.yaml lists them as nc_tree.h does");
 
-/* Bcast as a leaf (-1: none) wants it. tree_memory: of nc_tree_bytes. */
-static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *tree_memory)
+/* Ranks of my NUMA node, and NUMA nodes. */
+static int inner_size(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return nc_group_at(&state->groups, 0, state->rank, 0).size;
+}
+
+static int outer_size(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return state->groups.levels > 1 ? nc_group_at(&state->groups, 1, state->rank, 0).size : 1;
+}
+
+/* Bcast as a leaf (-1: none) wants it. memory: for two trees, of all ranks in all and one more. */
+static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
 {
     struct nc_bcast_choice *c = &state->bcast[leaf + 1];
     uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, leaf, NC_FRAGMENT_SIZE);
     uint32_t slot = state->queue.geometry.slot_bytes;
+    int inner = inner_size(state), outer = outer_size(state);
+    int k = MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE_K);
+
+    /* under a budget FRAGMENT_SIZE has not made the slots, and bounds fragments only if a leaf says so */
+    if (budget_bytes(home) && f == (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_FRAGMENT_SIZE))
+        f = slot;
 
     c->kind = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE);
-    nc_tree_make(&c->tree, tree_memory, c->kind, MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE_K), state->size);
+    nc_tree_make(&c->inner, memory, c->kind, k, inner);
+    nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), c->kind, k, outer);
     c->bcast = (struct nc_bcast) {
-        .queue = &state->queue,.tree = &c->tree,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
-        .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,
+        .queue = &state->queue,.groups = &state->groups,.inner = &c->inner,.outer = &c->outer,.sqrt_rule = f == 0,
+        .largest_fragment = f && f < slot ? f : slot,.cache_bytes = state->cache_bytes,.ledger = &state->ledger,
     };
 }
 
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, trees, tree, numa, units, queue;
+    size_t bcast, trees, tree, units, topo, groups, queue;
 };
+
+static size_t up8(size_t n)
+{
+    return (n + 7) / 8 * 8;
+}
+
+/* Where the processes are, for the levels and groups. */
+static struct nc_locations locations_of(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return (struct nc_locations) {.ranks = state->size,.columns = NC_LEVEL_NODE + 1,.unit = state->units };
+}
+
+/* Bytes for the groups of one level and the top, whatever the levels turn out to be: as if all ranks were apart. */
+static size_t groups_bytes(int size)
+{
+    struct nc_topo most = {.ranks = size,.levels = 2,.units = {size, 1} };
+    return nc_groups_bytes(&most);
+}
 
 static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
 {
-    size_t choices = (size_t) state->leaves + 1, end;
-    struct parts p = {.bcast = 0,.tree = nc_tree_bytes(state->size) };
+    size_t choices = (size_t) state->leaves + 1;
+    struct nc_locations locations = locations_of(state);
+    struct parts p = {.bcast = 0 };
 
-    p.trees = choices * sizeof(struct nc_bcast_choice);
-    p.numa = p.trees + choices * p.tree;
-    p.units = p.numa + (size_t) state->size * sizeof(int);
-    end = p.units + ((size_t) state->size * NC_LEVEL_NODE + 1) * sizeof(int);
-    p.queue = (end + 7) / 8 * 8;
+    /* two trees, of my NUMA node's ranks and of the nodes */
+    p.tree = nc_tree_bytes(state->size) + nc_tree_bytes(1);
+    p.topo = choices * sizeof(struct nc_bcast_choice);
+    p.groups = p.topo + up8(nc_topo_bytes(&locations));
+    p.units = p.groups + up8(groups_bytes(state->size));
+    p.trees = p.units + up8(((size_t) state->size * (NC_LEVEL_NODE + 1) + 1) * sizeof(int));
+    p.queue = up8(p.trees + choices * p.tree);
     return p;
 }
 
 static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct parts *p)
 {
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
-    state->numa = (int *) ((char *) state->memory + p->numa);
     state->units = (int *) ((char *) state->memory + p->units);
+}
+
+/* Groups by NUMA node, once the units are known. */
+static void group(struct MPIDI_NUMACOLL_comm *state, const struct parts *p)
+{
+    struct nc_locations locations = locations_of(state);
+    struct nc_topo topo;
+
+    nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, MPIDI_NUMACOLL_levels() & 1u << NC_LEVEL_NUMA);
+    nc_groups_make(&state->groups, (char *) state->memory + p->groups, &topo);
 }
 
 static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
@@ -153,17 +221,14 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     goto fn_exit;
 }
 
-/* Where the processes are. Collective over the node's. */
-static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm)
+/* Where the processes are, and so their groups. Collective over the node's. */
+static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm, const struct parts *p)
 {
     int mpi_errno = MPIDI_NUMACOLL_locate(node_comm, state->units, &state->cache_bytes);
-    bool known = true;
 
     for (int i = 0; i < state->size; i++)
-        known = known && state->units[i * NC_LEVEL_NODE + NC_LEVEL_NUMA] >= 0;
-    for (int i = 0; i < state->size; i++)
-        state->numa[i] = known ? state->units[i * NC_LEVEL_NODE + NC_LEVEL_NUMA] : 0;
-    state->unbound = !known;
+        state->unbound = state->unbound || state->units[i * (NC_LEVEL_NODE + 1) + NC_LEVEL_NUMA] < 0;
+    group(state, p);
     return mpi_errno;
 }
 
@@ -183,7 +248,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
     point_into_memory(state, &parts);
-    mpi_errno = locate(state, node_comm);
+    mpi_errno = locate(state, node_comm, &parts);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, MPIDI_NUMACOLL_setting(home, -1, NC_PLACEMENT),
                                               &state->segment, &state->reason);
@@ -206,6 +271,8 @@ static void make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * 
     state->reason = state->memory ? NC_REASON_NONE : NC_REASON_PAGES;
     if (state->memory) {
         point_into_memory(state, &parts);
+        memset(state->units, 0, (NC_LEVEL_NODE + 1) * sizeof(int));
+        group(state, &parts);
         choose(state, home, &parts);
     }
 }

@@ -165,7 +165,14 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 
 /* ---- a communicator's ranks ---- */
 
-/* The units of a local rank, in the process that loaded the machine; -1 on all levels without one. */
+unsigned MPIDI_NUMACOLL_levels(void)
+{
+    return levels;
+}
+
+enum { COLUMNS = NC_LEVEL_NODE + 1 };   /* of a rank in a table of locations */
+
+/* The row of a local rank, in the process that loaded the machine; -1 inside the node without one. */
 static void look_up(int local_rank, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++)
@@ -174,6 +181,7 @@ static void look_up(int local_rank, int *unit)
         nc_machine_units(machine, processors[local_rank], unit);
     else if (machine && masks && bound())
         nc_machine_units_of_mask(machine, &masks[local_rank], unit);
+    unit[NC_LEVEL_NODE] = 0;
 }
 
 /* hwloc's caches are the machine's; those of an assumed one are not. */
@@ -186,7 +194,7 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm->local_size;
-    int last = ranks * NC_MACHINE_LEVELS;
+    int last = ranks * COLUMNS;
 
     /* the numbers of the ranks come into the memory that their units go out of */
     mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, units, 1, MPI_INT, node_comm, errflag);
@@ -194,9 +202,9 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes
     if (node_comm->rank == 0) {
         if (load() && !bound() && !processors)
             map();
-        /* from the last rank down: its units lie behind the numbers still to be read */
+        /* from the last rank down: its row lies behind the numbers still to be read */
         for (int i = ranks - 1; i >= 0; i--)
-            look_up(units[i], units + i * NC_MACHINE_LEVELS);
+            look_up(units[i], units + i * COLUMNS);
         units[last] = cache_kib();
     }
     mpi_errno = MPIR_Bcast_intra_binomial(units, last + 1, MPI_INT, 0, node_comm, errflag);

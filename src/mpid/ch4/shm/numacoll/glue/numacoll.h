@@ -61,7 +61,7 @@ struct nc_counts {
 /* Bcast as the settings of a communicator or of a leaf want it. */
 struct nc_bcast_choice {
     struct nc_bcast bcast;
-    struct nc_tree tree;
+    struct nc_tree inner, outer;
     enum nc_tree_kind kind;
 };
 
@@ -84,8 +84,8 @@ struct MPIDI_NUMACOLL_comm {
     int leaves;
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */
-    int *units;                 /* [size][NC_LEVEL_NODE] where each process is, -1: unknown; one more, see locate */
-    int *numa;                  /* [size] NUMA node of each process, all 0 if that of one is unknown */
+    int *units;                 /* [size][NC_LEVEL_NODE + 1] where each process is, -1: unknown; one more, see locate */
+    struct nc_groups groups;    /* by NUMA node, and their leaders */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */
     struct nc_ledger ledger;
@@ -125,7 +125,10 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right);
 int MPIDI_NUMACOLL_locations_init(struct nc_cpus *masks);
 void MPIDI_NUMACOLL_locations_finalize(void);
 
-/* location.c: collective over node_comm; units: [size * NC_LEVEL_NODE + 1], the last is used on the way. *cache_bytes is
+/* location.c: the levels of LEVELS, as bits. */
+unsigned MPIDI_NUMACOLL_levels(void);
+
+/* location.c: collective over node_comm; units: [size * (NC_LEVEL_NODE + 1) + 1], the last is used on the way. *cache_bytes is
  * changed if hwloc knows the last-level cache. */
 int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes);
 

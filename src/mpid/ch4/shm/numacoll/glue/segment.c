@@ -3,8 +3,8 @@
  *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it, writes the header
  *   2  it tells the others where the backing is; each maps it and checks the header
  *   3  all agree that everybody has it; if not, the same with the next choice of backing
- *   4  each allocates and touches its own region, and asks the kernel where the pages are
- *   5  all agree that everybody could
+ *   4  each allocates and touches its own region
+ *   5  all agree that everybody could, and each asks the kernel where its pages are
  *
  * The exchange uses fixed MPIR algorithms on node_comm, which never select anything. */
 
@@ -201,25 +201,46 @@ static bool allocate(int fd, char *base, size_t start, size_t bytes)
     return true;
 }
 
-/* Where the pages of a touched region are, against the node this process runs on. move_pages may be refused. */
-static struct nc_placement look_up(char *region, size_t bytes)
+static int my_numa_node(void)
+{
+    unsigned cpu, node;
+    return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int) node;
+}
+
+/* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the first touch decides
+ * alone, which on a quiet machine comes to the same. */
+static void bind_pages(char *region, size_t bytes)
+{
+    enum { BIND = 2, BITS = 8 * sizeof(unsigned long), WORDS = 1024 / BITS };
+    unsigned long nodes[WORDS] = { 0 };
+    int node = my_numa_node();
+
+    if (node < 0 || node >= WORDS * BITS)
+        return;
+    nodes[node / BITS] = 1ul << node % BITS;
+    syscall(SYS_mbind, region, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
+}
+
+/* Where the pages of this process's region are, against the node it runs on. move_pages may be refused, and tells of
+ * pages only that are mapped here, so each is read first. */
+static struct nc_placement look_up(const char *region, size_t bytes)
 {
     enum { BATCH = 256 };
     struct nc_placement found = { 0, 0, 0 };
-    unsigned cpu, node;
+    int node = my_numa_node();
     void *pages[BATCH];
     int status[BATCH], n;
 
-    if (syscall(SYS_getcpu, &cpu, &node, NULL))
-        node = (unsigned) -1;
     for (size_t at = 0; at < bytes; at += (size_t) n * NC_PAGE) {
-        for (n = 0; n < BATCH && at + (size_t) n * NC_PAGE < bytes; n++)
-            pages[n] = region + at + (size_t) n * NC_PAGE;
+        for (n = 0; n < BATCH && at + (size_t) n * NC_PAGE < bytes; n++) {
+            pages[n] = (void *) (region + at + (size_t) n * NC_PAGE);
+            *(const volatile char *) pages[n];
+        }
         long refused = syscall(SYS_move_pages, 0, (unsigned long) n, pages, NULL, status, 0);
         for (int i = 0; i < n; i++) {
             if (refused || status[i] < 0)
                 found.unverified++;
-            else if ((unsigned) status[i] == node)
+            else if (status[i] == node)
                 found.right++;
             else
                 found.wrong++;
@@ -228,20 +249,16 @@ static struct nc_placement look_up(char *region, size_t bytes)
     return found;
 }
 
-static bool place(struct nc_segment *segment, int fd, const struct nc_geometry *g, int rank, int placement)
+/* Each process its own region; with PLACEMENT=none local rank 0 all of them. */
+static bool place(struct nc_segment *segment, int fd, const struct nc_layout *l, int rank, int placement)
 {
-    struct nc_layout l = nc_layout_make(g);
-    size_t mine = nc_layout_region(&l, rank);
+    char *base = segment->base;
 
-    if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_none) {
-        if (rank == 0)
-            return allocate(fd, segment->base, NC_PAGE, segment->bytes - NC_PAGE);
-        return true;
-    }
-    if (!allocate(fd, segment->base, mine, l.region))
-        return false;
-    segment->placement = look_up((char *) segment->base + mine, l.region);
-    return true;
+    if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_none)
+        return rank != 0 || allocate(fd, base, NC_PAGE, segment->bytes - NC_PAGE);
+    if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
+        bind_pages(base + nc_layout_region(l, rank), l->region);
+    return allocate(fd, base, nc_layout_region(l, rank), l->region);
 }
 
 /* ---- agreement ---- */
@@ -324,10 +341,15 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     }
     *reason = all ? NC_REASON_NONE : in.reason == NC_REASON_BUDGET ? NC_REASON_BUDGET : NC_REASON_BACKING;
     if (all) {
-        bool placed = place(segment, fd, &in.geometry, node_comm->rank, placement);
+        struct nc_layout layout = nc_layout_make(&in.geometry);
+        bool placed = place(segment, fd, &layout, node_comm->rank, placement);
         mpi_errno = all_agree(node_comm, placed, &all);
         MPIR_ERR_CHECK(mpi_errno);
-        if (!all)
+        /* all pages are there now, whoever made them */
+        if (all)
+            segment->placement = look_up((char *) segment->base + nc_layout_region(&layout, node_comm->rank),
+                                         layout.region);
+        else
             *reason = NC_REASON_PAGES;
     }
     *geometry = in.geometry;

@@ -113,8 +113,13 @@ int MPIDI_NUMACOLL_launch_rank(void)
 
 void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank)
 {
-    if (rank != 0)
-        usleep(100000);
+    static bool spoken;
+
+    /* a launcher that is told of an abort may end a job before it has passed on what its ranks wrote; a program that
+     * goes on after one error is not held up by the next */
+    if (!spoken)
+        usleep(rank == 0 ? 50000 : 150000);
+    spoken = true;
 }
 
 void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed)

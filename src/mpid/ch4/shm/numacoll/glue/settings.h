@@ -41,7 +41,7 @@ unsigned MPIDI_NUMACOLL_file_checksum(int level);
 /* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
 int MPIDI_NUMACOLL_launch_rank(void);
 
-/* Before an error of all ranks: the first rank's abort ends the job, so the others give rank 0 time for its line. */
+/* Before an error that ends the job, after the line about it: gives that line of rank 0 time to come out first. */
 void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank);
 
 #endif

@@ -4,7 +4,7 @@
 
 size_t nc_queue_private_bytes(const struct nc_geometry *g)
 {
-    return sizeof(nc_clock) * ((size_t) g->slots + g->ranks);
+    return sizeof(nc_clock) * ((size_t) g->slots + g->ranks) + sizeof(struct nc_readers) * g->slots;
 }
 
 void nc_queue_init(struct nc_queue *q, void *segment, const struct nc_geometry *geometry, int rank,
@@ -19,6 +19,7 @@ void nc_queue_init(struct nc_queue *q, void *segment, const struct nc_geometry *
     q->head = 0;
     q->slot_used = private_memory;
     q->seen = q->slot_used + geometry->slots;
+    q->slot_readers = (struct nc_readers *) (q->seen + geometry->ranks);
     q->waiter = waiter;
 }
 
@@ -36,17 +37,21 @@ static int await_done(struct nc_queue *q, int rank, nc_clock wanted)
     return error;
 }
 
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, char **slot)
+int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers, char **slot)
 {
     nc_clock *last = &q->slot_used[q->head % q->geometry.slots];
+    struct nc_readers *last_readers = &q->slot_readers[q->head % q->geometry.slots];
     int error = 0;
 
-    for (int r = 0; r < (int) q->geometry.ranks && !error; r++) {
-        if (r != q->rank)
-            error = await_done(q, r, *last);
+    for (int list = 0; list < 2; list++) {
+        for (int i = 0; i < last_readers->count[list] && !error; i++) {
+            if (last_readers->rank[list][i] != q->rank)
+                error = await_done(q, last_readers->rank[list][i], *last);
+        }
     }
     *slot = nc_queue_slot(q, q->rank, q->head);
     *last = used;
+    *last_readers = *readers;
     q->head++;
     return error;
 }

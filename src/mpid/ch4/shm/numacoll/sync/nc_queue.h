@@ -36,6 +36,12 @@ struct nc_post {
 _Static_assert(sizeof(struct nc_post) == NC_POST_BYTES, "a post is three pairs of lines");
 _Static_assert(offsetof(struct nc_post, payload) == 24, "40 bytes of payload are left in the clock's line");
 
+/* Who reads a slot: up to two lists of ranks, which must stay; the writer may be among them. */
+struct nc_readers {
+    const int *rank[2];
+    int count[2];
+};
+
 /* A rank's view of the queues. Private to it. */
 struct nc_queue {
     char *base;                 /* the segment */
@@ -44,7 +50,8 @@ struct nc_queue {
     int rank;
     uint64_t operation;         /* number of the current or the next operation, from 0 */
     uint64_t head;              /* slots of my OUT ring taken so far */
-    nc_clock *slot_used;        /* [slots] what every reader's `done` must reach before I write the slot again */
+    nc_clock *slot_used;        /* [slots] what its readers' `done` must reach before I write the slot again */
+    struct nc_readers *slot_readers;    /* [slots] of what is in it */
     nc_clock *seen;             /* [ranks] `done` of each rank when I last looked */
     struct nc_waiter *waiter;
 };
@@ -73,9 +80,9 @@ static inline char *nc_queue_slot(const struct nc_queue *q, int rank, uint64_t s
         slot % q->geometry.slots * q->layout.slot_stride;
 }
 
-/* Writer: the next slot of my OUT ring, for the fragment that readers finish at `used`, once every reader has given
- * the slot back. 0 and the slot, or the error of the wait. */
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, char **slot);
+/* Writer: the next slot of my OUT ring, for the fragment that these readers finish at `used`, once those of what is in it
+ * have given it back. 0 and the slot, or the error of the wait. */
+int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers, char **slot);
 
 /* Writer or forwarder: the post of `reader` for this operation, once it is free. */
 int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post);
