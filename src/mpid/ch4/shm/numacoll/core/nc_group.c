@@ -74,30 +74,3 @@ void nc_groups_make(struct nc_groups *g, void *memory, const struct nc_topo *top
     for (int l = 0; l < g->levels; l++)
         list_members(g, topo, l);
 }
-
-static int leader_of(const struct nc_groups *g, int level, int rank, int root)
-{
-    int group = g->of[level][rank];
-
-    return group == g->of[level][root] ? root : g->member[g->first[group]];
-}
-
-struct nc_group nc_group_at(const struct nc_groups *g, int level, int rank, int root)
-{
-    int number = g->of[level][rank];
-    struct nc_group group = {.number = number,.index = -1 };
-
-    group.size = g->first[number + 1] - g->first[number];
-    group.member = g->member + g->first[number];
-    group.leader = leader_of(g, level, rank, root);
-    group.turn = group.leader == root ? g->place[level][root] : 0;
-    if (level == 0 || leader_of(g, level - 1, rank, root) == rank)
-        group.index = (g->place[level][rank] - group.turn + group.size) % group.size;
-    return group;
-}
-
-int nc_group_member(const struct nc_group *group, int k)
-{
-    /* The leader's place may bear the name of the rank it stands for. */
-    return k == 0 ? group->leader : group->member[(group->turn + k) % group->size];
-}
