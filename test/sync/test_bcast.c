@@ -195,8 +195,9 @@ static int rank_main(const struct run *run, int rank)
     struct nc_queue queue;
     struct nc_ledger ledger = { 0, 0 };
     struct place place;
+    int *numa = calloc(run->geometry.ranks, sizeof *numa);
     struct nc_bcast bcast = {.queue = &queue,.groups = &place.groups,.inner = &place.inner,.outer = &place.outer,
-        .sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,.cache_bytes = 100000,.ledger = &ledger
+        .sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,.cache_bytes = 100000,.numa = numa,.ledger = &ledger
     };
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
     unsigned char *memory = malloc(2 * run->largest + 1000);
@@ -210,6 +211,7 @@ static int rank_main(const struct run *run, int rank)
         wrong += broadcast(run, &bcast, i, &dice, memory);
     }
     free_place(&place);
+    free(numa);
     free(memory);
     free(private_memory);
     return wrong;

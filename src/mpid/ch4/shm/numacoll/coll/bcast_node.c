@@ -169,7 +169,8 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
     if (error)
         return error;
     struct nc_stream into_slot = {.bytes = slot,.length = bytes };
-    nc_copy_out(&into_slot, nc_queue_slot(q, p->source, m->header.first_slot + i), bytes, NC_COPY_REMOTE, b->ledger);
+    nc_copy_out(&into_slot, nc_queue_slot(q, p->source, m->header.first_slot + i), bytes,
+                m->how & NC_COPY_REMOTE, b->ledger);
     error = tell_fragment(b, p, p->outer_children, p->children, &m->relayed, i);
     if (!error)
         copy_to_user(b, m, slot, i, m->how & ~NC_COPY_REMOTE);
@@ -205,7 +206,8 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     if (error)
         return error;
     m.header = m.relayed = m.post->header;
-    m.how = (m.header.total > b->cache_bytes ? NC_COPY_BESIDE_CACHE : 0) | (p->outer.index > 0 ? NC_COPY_REMOTE : 0);
+    m.how = (m.header.total > b->cache_bytes ? NC_COPY_BESIDE_CACHE : 0) | 
+        (b->numa[p->source] != b->numa[b->queue->rank] ? NC_COPY_REMOTE : 0);
     *sent = m.header.total;
     if (m.header.fragment)
         return read_fragments(b, p, &m);

@@ -17,6 +17,7 @@ struct nc_bcast {
     bool sqrt_rule;             /* the writer's choice of fragments, see nc_frag_choose */
     uint32_t largest_fragment;  /* bytes; at most a slot */
     size_t cache_bytes;         /* messages above this are stored past the cache */
+    const int *numa;            /* [ranks] NUMA nodes, for the ledger */
     struct nc_ledger *ledger;
 };
 

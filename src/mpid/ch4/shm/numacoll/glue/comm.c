@@ -105,14 +105,14 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
     nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), c->kind, k, outer);
     c->bcast = (struct nc_bcast) {
         .queue = &state->queue,.groups = &state->groups,.inner = &c->inner,.outer = &c->outer,.sqrt_rule = f == 0,
-        .largest_fragment = f && f < slot ? f : slot,.cache_bytes = state->cache_bytes,.ledger = &state->ledger,
+        .largest_fragment = f && f < slot ? f : slot,.cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,
     };
 }
 
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, trees, tree, units, topo, groups, queue;
+    size_t bcast, trees, tree, units, numa, topo, groups, queue;
 };
 
 static size_t up8(size_t n)
@@ -144,7 +144,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.topo = choices * sizeof(struct nc_bcast_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
     p.units = p.groups + up8(groups_bytes(state->size));
-    p.trees = p.units + up8(((size_t) state->size * (NC_LEVEL_NODE + 1) + 1) * sizeof(int));
+    p.numa = p.units + up8(((size_t) state->size * (NC_LEVEL_NODE + 1) + 1) * sizeof(int));
+    p.trees = p.numa + up8((size_t) state->size * sizeof(int));
     p.queue = up8(p.trees + choices * p.tree);
     return p;
 }
@@ -153,14 +154,22 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
 {
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
     state->units = (int *) ((char *) state->memory + p->units);
+    state->numa = (int *) ((char *) state->memory + p->numa);
 }
 
-/* Groups by NUMA node, once the units are known. */
+/* NUMA nodes and groups by them, once the units are known. */
 static void group(struct MPIDI_NUMACOLL_comm *state, const struct parts *p)
 {
     struct nc_locations locations = locations_of(state);
     struct nc_topo topo;
 
+    state->unbound = false;
+    for (int i = 0; i < state->size; i++) {
+        state->numa[i] = state->units[i * (NC_LEVEL_NODE + 1) + NC_LEVEL_NUMA];
+        state->unbound = state->unbound || state->numa[i] < 0;
+    }
+    if (state->unbound)
+        memset(state->numa, 0, (size_t) state->size * sizeof(int));
     nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, MPIDI_NUMACOLL_levels() & 1u << NC_LEVEL_NUMA);
     nc_groups_make(&state->groups, (char *) state->memory + p->groups, &topo);
 }
@@ -221,17 +230,6 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     goto fn_exit;
 }
 
-/* Where the processes are, and so their groups. Collective over the node's. */
-static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm, const struct parts *p)
-{
-    int mpi_errno = MPIDI_NUMACOLL_locate(node_comm, state->units, &state->cache_bytes);
-
-    for (int i = 0; i < state->size; i++)
-        state->unbound = state->unbound || state->units[i * (NC_LEVEL_NODE + 1) + NC_LEVEL_NUMA] < 0;
-    group(state, p);
-    return mpi_errno;
-}
-
 /* Collective over the node's processes: everything up to READY, or the reason why not, alike on all. */
 static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
@@ -248,8 +246,9 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
     point_into_memory(state, &parts);
-    mpi_errno = locate(state, node_comm, &parts);
+    mpi_errno = MPIDI_NUMACOLL_locate(node_comm, state->units, &state->cache_bytes);
     MPIR_ERR_CHECK(mpi_errno);
+    group(state, &parts);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, MPIDI_NUMACOLL_setting(home, -1, NC_PLACEMENT),
                                               &state->segment, &state->reason);
     MPIR_ERR_CHECK(mpi_errno);

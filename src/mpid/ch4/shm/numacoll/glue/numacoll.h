@@ -85,6 +85,7 @@ struct MPIDI_NUMACOLL_comm {
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */
     int *units;                 /* [size][NC_LEVEL_NODE + 1] where each process is, -1: unknown; one more, see locate */
+    int *numa;                  /* [size] NUMA node of each process; all 0 if that of one is unknown */
     struct nc_groups groups;    /* by NUMA node, and their leaders */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */

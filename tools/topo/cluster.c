@@ -1,0 +1,207 @@
+/* From the options to a table of locations. */
+
+#include "topo.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/nc_netfile.h"
+#include "glue/machine.h"
+
+void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes ? bytes : 1);
+
+    if (!memory)
+        errx(EXIT_FAILURE, "no memory");
+    return memory;
+}
+
+/* ---- the machine ---- */
+
+static struct nc_machine *load(const char *topology)
+{
+    char error[1024];
+    struct nc_machine *machine = nc_machine_load(topology, error, sizeof error);
+
+    if (machine)
+        return machine;
+    /* machine.c names values as the variable TOPOLOGY has them, kind first */
+    if (!strncmp(topology, "synthetic:", strlen("synthetic:")))
+        errx(EXIT_FAILURE, "--synthetic=%s: must be a synthetic topology of hwloc, such as "
+             "\"package:2 numa:2 core:32 pu:1\"", topology + strlen("synthetic:"));
+    if (!strncmp(topology, "xml:", strlen("xml:")))
+        errx(EXIT_FAILURE, "--xml=%s", error + strlen("xml:"));
+    errx(EXIT_FAILURE, "--this%s", error);
+}
+
+/* The processors of ranks that share a node. */
+static int *map(const struct nc_machine *machine, const char *mapping, int ranks)
+{
+    int *processor = allocate(sizeof *processor * (size_t) ranks);
+    char error[1024];
+
+    if (!nc_machine_map(machine, mapping, ranks, processor, error, sizeof error))
+        errx(EXIT_FAILURE, "--map-by=%s", error);
+    return processor;
+}
+
+/* The ranks that are mapped by core before it goes round again. (A single core with several
+ * processors passes for several cores.) */
+static int count_cores(const struct nc_machine *machine)
+{
+    int processors = nc_machine_processors(machine), cores = 1;
+    int *processor = map(machine, "core", processors);
+
+    while (cores < processors && processor[cores] > processor[cores - 1])
+        cores++;
+    free(processor);
+    return cores;
+}
+
+/* ---- the network ---- */
+
+static const char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+    /* up to a NUL, which no text has */
+    ssize_t read = f ? getdelim(&text, &size, 0, f) : -1;
+
+    if (!f || ferror(f))
+        err(EXIT_FAILURE, "--network=%s: must be a file that can be read", path);
+    fclose(f);
+    return read > 0 ? text : "";
+}
+
+static void read_network(struct nc_netfile *file, const char *path)
+{
+    const char *text = read_file(path);
+    char error[1024];
+
+    if (!nc_netfile_parse(file, allocate(nc_netfile_bytes(text)), text, error, sizeof error))
+        errx(EXIT_FAILURE, "--network=%s: %s", path, error);
+    if (file->columns == 0)
+        errx(EXIT_FAILURE, "--network=%s: must have a line for each node", path);
+}
+
+/* ---- the nodes ---- */
+
+static void name_nodes(struct cluster *c, const char *list)
+{
+    char *rest = strcpy(allocate(strlen(list) + 1), list), *name;
+
+    c->name = allocate(sizeof *c->name * (strlen(list) + 1));
+    while ((name = strsep(&rest, ","))) {
+        for (int i = 0; i < c->nodes; i++) {
+            if (!strcmp(c->name[i], name))
+                errx(EXIT_FAILURE, "--nodes=%s: %s: must be there once", list, name);
+        }
+        if (!*name)
+            errx(EXIT_FAILURE, "--nodes=%s: must be names with single commas between", list);
+        c->name[c->nodes++] = name;
+    }
+}
+
+static void take_nodes_of_file(struct cluster *c, const struct nc_netfile *file)
+{
+    c->name = allocate(sizeof *c->name * (size_t) file->count[0]);
+    for (int i = 0; i < file->names; i++) {
+        if (file->name[i].column == 0)
+            c->name[c->nodes++] = strndup(file->name[i].text, (size_t) file->name[i].length);
+    }
+}
+
+/* ---- the ranks ---- */
+
+static int count_ranks(const struct cluster *c, const struct options *o, int processors)
+{
+    long long ranks = o->ranks ? o->ranks : (long long) c->nodes * processors;
+
+    if (ranks > MAX_RANKS)
+        errx(EXIT_FAILURE, "-n: must be given, 1 to %d: there are %lld processors", MAX_RANKS,
+             ranks);
+    return (int) ranks;
+}
+
+struct seat {
+    int node;
+    int local_rank;
+};
+
+/* Nodes are filled with `cores` ranks, one after the other and round. */
+static struct seat seat_of(int rank, int nodes, int cores)
+{
+    int turn = rank / cores;
+
+    return (struct seat) {turn % nodes, turn / nodes * cores + rank % cores};
+}
+
+static int count_on_first(int ranks, int nodes, int cores)
+{
+    int n = 0;
+
+    for (int rank = 0; rank < ranks; rank++)
+        n += seat_of(rank, nodes, cores).node == 0;
+    return n;
+}
+
+/* The nodes there are; a network file must know them all. */
+static void take_nodes(struct cluster *c, struct nc_netfile *file, const struct options *o)
+{
+    int switches[NC_SWITCHES];
+
+    if (o->network)
+        read_network(file, o->network);
+    if (o->network && !o->nodes)
+        take_nodes_of_file(c, file);
+    else
+        name_nodes(c, o->nodes ? o->nodes : "node0");
+    for (int i = 0; i < c->nodes && o->network; i++) {
+        if (!nc_netfile_find(file, c->name[i], switches))
+            errx(EXIT_FAILURE, "--network=%s: must have a line for node %s", o->network,
+                 c->name[i]);
+    }
+}
+
+/* The units of a rank on all levels. */
+static void locate(const struct cluster *c, const struct nc_machine *machine, int processor,
+                   int node, const struct nc_netfile *file, int *unit)
+{
+    nc_machine_units(machine, processor, unit);
+    unit[NC_LEVEL_NODE] = node;
+    if (file->columns > 0)
+        nc_netfile_find(file, c->name[node], unit + NC_LEVEL_SWITCH1);
+}
+
+void cluster_make(struct cluster *c, const struct options *o)
+{
+    struct nc_machine *machine = load(o->topology);
+    struct nc_netfile file = { 0 };
+    int ranks, cores, columns, *processor, *unit;
+
+    take_nodes(c, &file, o);
+    ranks = count_ranks(c, o, nc_machine_processors(machine));
+    cores = c->nodes > 1 ? count_cores(machine) : ranks;
+    c->largest = count_on_first(ranks, c->nodes, cores);
+    processor = map(machine, o->mapping, c->largest);
+
+    columns = NC_LEVEL_NODE + (file.columns ? file.columns : 1);
+    unit = allocate(sizeof *unit * (size_t) ranks * (size_t) columns);
+    c->locations = (struct nc_locations) {.ranks = ranks,.columns = columns,.unit = unit };
+    for (int rank = 0; rank < ranks; rank++) {
+        struct seat seat = seat_of(rank, c->nodes, cores);
+
+        locate(c, machine, processor[seat.local_rank], seat.node, &file,
+               unit + (size_t) rank * (size_t) columns);
+    }
+    nc_machine_free(machine);
+}
+
+int cluster_node(const struct cluster *c, int rank)
+{
+    return c->locations.unit[(size_t) rank * (size_t) c->locations.columns + NC_LEVEL_NODE];
+}

@@ -1,0 +1,127 @@
+/* Levels, groups and segment of the ranks, and questions about them. */
+
+#include "topo.h"
+
+#include <stdio.h>
+
+static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
+{
+    const struct nc_locations *locations = &h->cluster.locations;
+    struct nc_topo topo;
+
+    nc_topo_make(&topo, allocate(nc_topo_bytes(locations)), locations, levels);
+    return topo;
+}
+
+void hierarchy_make(struct hierarchy *h, const struct options *o)
+{
+    *h = (struct hierarchy) {.options = o };
+    cluster_make(&h->cluster, o);
+    h->ranks = h->cluster.locations.ranks;
+    h->root = options_number("--root=", o->root, 0, h->ranks - 1);
+    h->rank = o->rank ? options_number("--rank=", o->rank, 0, h->ranks - 1) : -1;
+    h->topo = find_levels(h, o->levels);
+    nc_groups_make(&h->groups, allocate(nc_groups_bytes(&h->topo)), &h->topo);
+    /* the library groups each node's ranks alone, and only by NUMA node: comm.c */
+    h->bcast_topo = find_levels(h, (o->levels & 1u << NC_LEVEL_NUMA) | 1u << NC_LEVEL_NODE);
+    nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
+    h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, (uint32_t) o->setting[SET_SLOTS],
+                                   (uint32_t) o->setting[SET_FRAGMENT],
+                                   (uint32_t) o->setting[SET_SETS]);
+    h->layout = nc_layout_make(&h->geometry);
+}
+
+struct nc_group hierarchy_group(const struct nc_groups *groups, int level, int number, int root)
+{
+    return nc_group_at(groups, level, groups->member[groups->first[number]], root);
+}
+
+int hierarchy_members(const struct nc_group *group, int *ranks)
+{
+    for (int k = 0; k < group->size; k++)
+        ranks[k] = nc_group_member(group, k);
+    return group->size;
+}
+
+int hierarchy_on_node(const struct hierarchy *h, int node, int *ranks)
+{
+    int n = 0;
+
+    for (int rank = 0; rank < h->ranks; rank++) {
+        if (cluster_node(&h->cluster, rank) == node)
+            ranks[n++] = rank;
+    }
+    return n;
+}
+
+int hierarchy_children(const struct nc_group *group, const struct nc_tree *tree, int index,
+                       int *ranks)
+{
+    int n = 0;
+
+    for (int i = tree->first[index]; i < tree->first[index + 1]; i++)
+        ranks[n++] = nc_group_member(group, tree->child[i]);
+    return n;
+}
+
+bool hierarchy_has_tree(const struct hierarchy *h, const struct nc_group *group)
+{
+    int node = cluster_node(&h->cluster, group->leader);
+
+    for (int k = 1; k < group->size; k++) {
+        if (cluster_node(&h->cluster, nc_group_member(group, k)) != node)
+            return false;
+    }
+    return group->size > 1;
+}
+
+struct nc_tree hierarchy_tree(const struct hierarchy *h, const struct nc_group *group)
+{
+    const int *setting = h->options->setting;
+    struct nc_tree tree;
+
+    nc_tree_make(&tree, allocate(nc_tree_bytes(group->size)), (enum nc_tree_kind) setting[SET_TREE],
+                 setting[SET_DEGREE], group->size);
+    return tree;
+}
+
+static bool is_known(const struct nc_locations *l, enum nc_level level)
+{
+    for (int rank = 0; rank < l->ranks; rank++) {
+        if (l->unit[(size_t) rank * (size_t) l->columns + level] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* The active level that a level lies across, beside which it drops out. */
+static const char *crossed(const struct hierarchy *h, enum nc_level level)
+{
+    for (int i = 0; i < h->topo.levels; i++) {
+        if (h->topo.name[i] > level &&
+            find_levels(h, 1u << level | 1u << h->topo.name[i]).active[level] < 0)
+            return nc_level_name(h->topo.name[i]);
+    }
+    return "another";
+}
+
+/* The rules of nc_topo.h. What would be active were it alone has been crossed. */
+const char *hierarchy_dropped(const struct hierarchy *h, enum nc_level level)
+{
+    static char text[64];
+    int active = h->topo.active[level];
+
+    if (active >= 0 && h->topo.name[active] == level)
+        return NULL;
+    if (!(h->options->levels >> level & 1))
+        return "switched off";
+    if (!is_known(&h->cluster.locations, level))
+        return "unknown";
+    if (active >= 0)
+        snprintf(text, sizeof text, "same as %s", nc_level_name(h->topo.name[active]));
+    else if (find_levels(h, 1u << level).active[level] >= 0)
+        snprintf(text, sizeof text, "crosses %s", crossed(h, level));
+    else
+        snprintf(text, sizeof text, "one rank in each");
+    return text;
+}

@@ -1,0 +1,198 @@
+/* The command line, as far as it can be judged before the machine is known. */
+
+#include "topo.h"
+
+#include <argp.h>
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/nc_variable.h"
+
+const char *argp_program_version = "numacoll-topo 0.1";
+static const char doc[] =
+    "Show the groups that numacoll forms of the ranks of a job, on this machine or any other, "
+    "without mpiexec. Defaults are in parentheses.\v"
+    "Of options that exclude each other the last one counts. Exit status 1, after one line: a "
+    "wrong option, or a file that cannot be used.";
+
+enum {
+    KEY_SYNTHETIC = 256, KEY_XML, KEY_THIS, KEY_NODES, KEY_NETWORK, KEY_LEVELS, KEY_ROOT,
+    KEY_RANK, KEY_JSON, KEY_DOT, KEY_SETTING
+};
+
+static const struct argp_option choices[] = {
+    {"this", KEY_THIS, 0, 0, "each node is as this machine (the default)", 0},
+    {"synthetic", KEY_SYNTHETIC, "S", 0, "each node is as this string of hwloc describes: "
+     "\"package:2 numa:2 core:32 pu:1\"", 0},
+    {"xml", KEY_XML, "F", 0, "each node is as this XML file of hwloc describes (lstopo F.xml)", 0},
+    {"map-by", 'm', "HOW", 0, "where the ranks of a node are: core (core after core), numa, "
+     "package (dealt out in turn) or list:PROCESSOR,PROCESSOR,.. (core)", 0},
+    {"np", 'n', "P", 0, "ranks (one for each processor)", 0},
+    {"nodes", KEY_NODES, "A,B,..", 0, "names of the nodes; each takes a rank for each core before "
+     "the next one is filled (those of the network file, or one)", 0},
+    {"network", KEY_NETWORK, "F", 0, "which switches join the nodes: lines of NODE SWITCH1 "
+     "[SWITCH2 ..]", 0},
+    {"levels", KEY_LEVELS, "L,..", 0, "the levels that may be used, of l2, l3, numa, package, "
+     "node, switch1, .. (all)", 0},
+    {"root", KEY_ROOT, "R", 0, "the root of the call (0)", 0},
+    {"rank", KEY_RANK, "R", 0, "whose groups are listed (of each lowest group two)", 0},
+    {"slots", KEY_SETTING + SET_SLOTS, "S", 0, "QUEUE_LENGTH", 1},
+    {"fragment", KEY_SETTING + SET_FRAGMENT, "F", 0, "FRAGMENT_SIZE", 1},
+    {"sets", KEY_SETTING + SET_SETS, "Q", 0, "QUEUE_SETS", 1},
+    {"tree", KEY_SETTING + SET_TREE, "KIND", 0, "BCAST_TREE", 1},
+    {"degree", KEY_SETTING + SET_DEGREE, "K", 0, "BCAST_TREE_K", 1},
+    {"json", KEY_JSON, 0, 0, "write JSON", 2},
+    {"dot", KEY_DOT, 0, 0, "write the groups as a graph for Graphviz", 2},
+    {0, 0, 0, 0, 0, 0}
+};
+
+/* ---- settings ---- */
+
+/* Ranges and defaults are those of cvars.yaml, to which test/mpi/topo holds them; but for fragments
+ * of 0 bytes, which is no size of a slot. */
+static const struct {
+    struct nc_variable variable;
+    int value;
+} settings[SETTINGS] = {
+    [SET_SLOTS] = {{"slots", NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL}, 8},
+    [SET_FRAGMENT] = {{"fragment", NC_PER_COMMUNICATOR, 1, 16777216, "bytes", NULL}, 8192},
+    [SET_SETS] = {{"sets", NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
+    [SET_TREE] = {{"tree", NC_PER_CALL, 0, 3, "", "flat kary knomial chain"}, NC_TREE_KNOMIAL},
+    [SET_DEGREE] = {{"degree", NC_PER_CALL, 2, 128, "degree", NULL}, 8},
+};
+
+static void parse_setting(struct options *o, int i, const char *text)
+{
+    char allowed[128];
+
+    if (nc_variable_parse(&settings[i].variable, text, &o->setting[i]))
+        return;
+    nc_variable_allowed(&settings[i].variable, allowed, sizeof allowed);
+    errx(EXIT_FAILURE, "--%s=%s: must be %s", settings[i].variable.name, text, allowed);
+}
+
+const char *options_setting(const struct options *o, enum setting setting)
+{
+    static char text[32];
+
+    nc_variable_format(&settings[setting].variable, o->setting[setting], text, sizeof text);
+    return text;
+}
+
+/* A setting's help is the variable it stands for, what is allowed, and the default. */
+static char *help(int key, const char *text, void *input)
+{
+    int i = key - KEY_SETTING;
+    char allowed[128], value[32], *whole;
+
+    (void) input;
+    if (i < 0 || i >= SETTINGS)
+        return (char *) text;
+    nc_variable_allowed(&settings[i].variable, allowed, sizeof allowed);
+    nc_variable_format(&settings[i].variable, settings[i].value, value, sizeof value);
+    return asprintf(&whole, "as %s: %s (%s)", text, allowed, value) < 0 ? NULL : whole;
+}
+
+/* ---- values ---- */
+
+int options_number(const char *option, const char *text, int low, int high)
+{
+    char *end;
+    long n;
+
+    errno = 0;
+    n = strtol(text, &end, 10);
+    if (end == text || *end || errno || n < low || n > high)
+        errx(EXIT_FAILURE, "%s%s: must be %d to %d", option, text, low, high);
+    return (int) n;
+}
+
+static const char *described(const char *kind, const char *text)
+{
+    char *whole;
+
+    if (asprintf(&whole, "%s:%s", kind, text) < 0)
+        errx(EXIT_FAILURE, "no memory");
+    return whole;
+}
+
+static void parse_levels(struct options *o, const char *text)
+{
+    char error[512];
+
+    if (!nc_levels_parse(text, &o->levels, error, sizeof error))
+        errx(EXIT_FAILURE, "--levels=%s: %s", text, error);
+}
+
+static void set_defaults(struct options *o)
+{
+    *o = (struct options) {.topology = "",.mapping = "core",.levels = NC_LEVELS_ALL,.root = "0" };
+    for (int i = 0; i < SETTINGS; i++)
+        o->setting[i] = settings[i].value;
+}
+
+/* ---- all of it ---- */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+        case KEY_SYNTHETIC:
+            o->topology = described("synthetic", arg);
+            break;
+        case KEY_XML:
+            o->topology = described("xml", arg);
+            break;
+        case KEY_THIS:
+            o->topology = "";
+            break;
+        case 'm':
+            o->mapping = arg;
+            break;
+        case 'n':
+            o->ranks = options_number("-n ", arg, 1, MAX_RANKS);
+            break;
+        case KEY_NODES:
+            o->nodes = arg;
+            break;
+        case KEY_NETWORK:
+            o->network = arg;
+            break;
+        case KEY_LEVELS:
+            parse_levels(o, arg);
+            break;
+        case KEY_ROOT:
+            o->root = arg;
+            break;
+        case KEY_RANK:
+            o->rank = arg;
+            break;
+        case KEY_JSON:
+            o->output = OUTPUT_JSON;
+            break;
+        case KEY_DOT:
+            o->output = OUTPUT_DOT;
+            break;
+        case ARGP_KEY_ARG:
+            errx(EXIT_FAILURE, "%s: must be an option; --help lists them", arg);
+        case ARGP_KEY_INIT:
+            set_defaults(o);
+            break;
+        default:
+            if (key < KEY_SETTING || key >= KEY_SETTING + SETTINGS)
+                return ARGP_ERR_UNKNOWN;
+            parse_setting(o, key - KEY_SETTING, arg);
+    }
+    return 0;
+}
+
+void options_parse(struct options *o, int argc, char **argv)
+{
+    static const struct argp argp = { choices, parse, 0, doc, 0, help, 0 };
+
+    argp_err_exit_status = EXIT_FAILURE;
+    argp_parse(&argp, argc, argv, 0, 0, o);
+}
