@@ -53,7 +53,8 @@ static uint64_t budget_bytes(MPIR_Comm * home)
 
     if (budget >= 0)
         return (uint64_t) budget;
-    return pages > 0 && page > 0 && processors > 0 ? (uint64_t) pages * (uint64_t) page / (uint64_t) processors / 100 : 0;
+    return pages > 0 && page > 0 && processors > 0 ?
+        (uint64_t) pages * (uint64_t) page / (uint64_t) processors / 100 / 1024 * 1024 : 0;
 }
 
 /* What the processes of a node share, as this communicator's settings say. Source of the rule: Kurnosov, Tokmasheva
@@ -206,6 +207,9 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
         both[2 * i] = compared ? MPIDI_NUMACOLL_setting(home, -1, i) : 0;
         both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(home, i);
     }
+    /* -1 stands for what each process's system says; private memory is made for it */
+    if (both[2 * NC_QUEUE_BUDGET] < 0)
+        both[2 * NC_QUEUE_BUDGET] = -(int) (budget_bytes(home) / 1024);
     both[VALUES - 1] = prepared;
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
