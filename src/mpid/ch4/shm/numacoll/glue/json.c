@@ -455,8 +455,7 @@ static bool check_collectives(struct check *c, struct json_object *root)
 
 /* ---- the file ---- */
 
-/* All of a file as a string; NULL and errno. */
-static char *read_text(const char *path)
+char *MPIDI_NUMACOLL_read_text(const char *path)
 {
     FILE *f = fopen(path, "r");
     size_t used = 0, room = 1 << 16, got;
@@ -532,7 +531,7 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
                                  void *(*create_container) (struct json_object *), void **csel)
 {
     int mpi_errno = MPI_SUCCESS;
-    char *text = read_text(path);
+    char *text = MPIDI_NUMACOLL_read_text(path);
     struct check check = {.level = &levels[level],.path = path,.text = text,.cursor = text,.at = text };
     bool good = text && check_text(&check);
 

@@ -47,8 +47,11 @@ static bool map(void)
     processors = MPL_malloc(sizeof *processors * (size_t) MPIR_Process.local_size, MPL_MEM_OTHER);
     if (!processors)
         return complain("MAPPING", "no memory");
-    return nc_machine_map(machine, MPIR_CVAR_NUMACOLL_MAPPING, MPIR_Process.local_size, processors, problem,
-                          sizeof problem) || complain("MAPPING", problem);
+    if (nc_machine_map(machine, MPIR_CVAR_NUMACOLL_MAPPING, MPIR_Process.local_size, processors, problem, sizeof problem))
+        return true;
+    MPL_free(processors);
+    processors = NULL;
+    return complain("MAPPING", problem);
 }
 
 /* What the user describes can be loaded, and has the processors. */
@@ -72,23 +75,6 @@ static void node_name(char *name, size_t size)
         snprintf(name, size, "%s.%d", host, MPIR_Process.node_map[MPIR_Process.rank]);
     else
         snprintf(name, size, "%s", host);
-}
-
-static char *read_file(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    char *text = NULL;
-    long length = -1;
-
-    if (f && !fseek(f, 0, SEEK_END))
-        length = ftell(f);
-    if (length >= 0 && (text = MPL_malloc((size_t) length + 1, MPL_MEM_OTHER))) {
-        rewind(f);
-        text[fread(text, 1, (size_t) length, f)] = 0;
-    }
-    if (f)
-        fclose(f);
-    return text;
 }
 
 static bool check_network_text(const char *text)
@@ -118,7 +104,7 @@ static bool check_network(void)
 
     if (!*MPIR_CVAR_NUMACOLL_NETWORK_FILE)
         return true;
-    text = read_file(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
+    text = MPIDI_NUMACOLL_read_text(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
     if (!text) {
         snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s", MPIR_CVAR_NUMACOLL_NETWORK_FILE,
                  strerror(errno));

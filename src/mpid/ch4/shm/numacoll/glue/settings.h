@@ -38,6 +38,9 @@ void MPIDI_NUMACOLL_leaves_clear(void);
 const char *MPIDI_NUMACOLL_file_variable(int level);
 unsigned MPIDI_NUMACOLL_file_checksum(int level);
 
+/* json.c: all of a file as a string, to be freed by MPL_free; NULL and errno. */
+char *MPIDI_NUMACOLL_read_text(const char *path);
+
 /* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
 int MPIDI_NUMACOLL_launch_rank(void);
 
