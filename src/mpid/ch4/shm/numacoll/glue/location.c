@@ -1,8 +1,8 @@
 /* Where the ranks are: on this machine or an assumed one, and in the network.
  *
  * hwloc is loaded by one process of a communicator's node, when its segment is made; or at the start
- * by local rank 0, if the user describes a machine or a mapping, so that an error is one of
- * MPI_Init. */
+ * by local rank 0, if a variable selects numacoll, or if the user describes a machine or a mapping,
+ * so that an error is one of MPI_Init. */
 
 #include "numacoll.h"
 
@@ -129,6 +129,9 @@ int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
         complain("LEVELS", problem);
     if (MPIR_Process.local_rank == 0)
         good = good && check_machine() && check_network();
+    /* a millisecond that would otherwise be the first communicator's */
+    if (good && MPIR_Process.local_rank == 0 && MPIR_Process.local_size > 1 && MPIDI_NUMACOLL_any_selected())
+        load();
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
