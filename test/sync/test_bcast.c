@@ -25,7 +25,7 @@ struct run {
     int operations;
     size_t largest;             /* bytes */
     int delays;                 /* one in so many steps is delayed; 0: none */
-    void *segment;
+    char **region;
 };
 
 static int scale = 1;           /* the sanitizer and the mutants run less */
@@ -205,7 +205,7 @@ static int rank_main(const struct run *run, int rank)
     int wrong = 0;
 
     make_place(&place, run, rank);
-    nc_queue_init(&queue, run->segment, &run->geometry, rank, private_memory, &waiter);
+    nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     for (int i = 0; i < run->operations; i++) {
         delay(run, &pacing.state);
         wrong += broadcast(run, &bcast, i, &dice, memory);
@@ -263,16 +263,30 @@ static int run_forked(const struct run *run)
     return wrong;
 }
 
+static size_t segment_bytes(const struct nc_geometry *g)
+{
+    return g->ranks * nc_layout_make(g).region;
+}
+
+static void find_regions(const struct nc_geometry *g, char *segment, char **region)
+{
+    for (uint32_t r = 0; r < g->ranks; r++)
+        region[r] = segment + r * nc_layout_make(g).region;
+}
+
 static void check(struct run run)
 {
-    size_t bytes = nc_layout_make(&run.geometry).total;
+    char *region[run.geometry.ranks];
+    size_t bytes = segment_bytes(&run.geometry);
 
+    run.region = region;
     run.operations /= scale;
     for (int forked = 0; forked < 2; forked++) {
-        run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        assert_ptr_not_equal(run.segment, MAP_FAILED);
+        char *segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(segment, MAP_FAILED);
+        find_regions(&run.geometry, segment, region);
         assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
-        munmap(run.segment, bytes);
+        munmap(segment, bytes);
     }
 }
 
@@ -357,8 +371,7 @@ static void posts_run_ahead(void **state)
 static void long_lived(void **state)
 {
     struct nc_geometry g = GEOMETRY(2, 4, 1024, 1);
-    struct nc_layout l = nc_layout_make(&g);
-    char *segment = calloc(1, l.total);
+    char *segment = calloc(1, segment_bytes(&g)), *region[2];
     struct nc_waiter w[2] = { {.yield = true}, {.yield = true} };
     struct nc_queue q[2];
     void *memory[2];
@@ -367,9 +380,10 @@ static void long_lived(void **state)
     char *slot;
 
     (void) state;
+    find_regions(&g, segment, region);
     for (int r = 0; r < 2; r++) {
         memory[r] = malloc(nc_queue_private_bytes(&g));
-        nc_queue_init(&q[r], segment, &g, r, memory[r], &w[r]);
+        nc_queue_init(&q[r], region, &g, r, memory[r], &w[r]);
     }
     alarm(60);
     assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &readers, &slot), 0);

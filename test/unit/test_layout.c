@@ -19,10 +19,32 @@ static void nothing_overlaps(void **state)
             assert_true(l.region >= l.out + s * l.slot_stride);
             assert_int_equal(l.out % NC_PAGE, 0);
             assert_int_equal(l.region % NC_PAGE, 0);
-            assert_int_equal(nc_layout_region(&l, 0), NC_PAGE);
-            assert_int_equal(nc_layout_region(&l, 5), l.total);
         }
     }
+}
+
+/* Regions of one NUMA node side by side, other nodes on pages of their own, nothing twice. */
+static void regions_by_numa_node(void **state)
+{
+    static const int one[7] = { 3, 3, 3, 3, 3, 3, 3 }, three[7] = { 5, 0, 5, 2, 0, 5, 2 };
+    struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2);
+    struct nc_layout l = nc_layout_make(&g);
+    size_t at[7], huge = 2u << 20, r = l.region;
+
+    (void) state;
+    assert_int_equal(nc_layout_place(&l, 7, one, NC_PAGE, at), NC_PAGE + 7 * r);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(at[i], NC_PAGE + i * r);
+    assert_int_equal(nc_layout_place(&l, 7, one, huge, at), huge);
+    assert_int_equal(at[0], NC_PAGE);
+    assert_int_equal(nc_layout_place(&l, 7, three, NC_PAGE, at), NC_PAGE + 7 * r);
+    assert_int_equal(nc_layout_place(&l, 7, three, huge, at), 3 * huge);
+    const size_t wanted[7] = { NC_PAGE, huge, NC_PAGE + r, 2 * huge, huge + r, NC_PAGE + 2 * r, 2 * huge + r };
+    assert_memory_equal(at, wanted, sizeof wanted);
+    /* more than one page of a node */
+    assert_int_equal(nc_layout_place(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
+    assert_int_equal(at[1], 2 * (128 << 10));
+    assert_true(at[5] + r <= at[1]);
 }
 
 static void sets(void **state)
@@ -40,13 +62,14 @@ static void defaults_fit_64_ranks_in_8_mb(void **state)
     struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2);
 
     (void) state;
-    assert_true(nc_layout_make(&g).total <= 8u << 20);
+    assert_true(NC_PAGE + 64 * nc_layout_make(&g).region <= 8u << 20);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_overlaps), cmocka_unit_test(sets), cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)
+        cmocka_unit_test(nothing_overlaps), cmocka_unit_test(regions_by_numa_node),
+        cmocka_unit_test(sets), cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)
     };
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -8,9 +8,11 @@
 #include "core/nc_variable.h"
 
 static const struct nc_variable table[] = {
-    {"queue_length", NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL},
-    {"bcast_tree", NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
-    {"queue_budget", NC_PER_COMMUNICATOR, -1, 1000, "bytes", NULL},
+    {"queue_length", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL},
+    {"bcast_tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
+    {"queue_budget", NC_KIND_INT, NC_PER_COMMUNICATOR, -1, 1000, "bytes", NULL},
+    {"levels", NC_KIND_LEVELS, NC_PER_COMMUNICATOR, 0, 0, "", NULL},
+    {"bcast_group", NC_KIND_PLAN, NC_PER_CALL, 0, 1, "", "flat knomial/"},
 };
 
 static void finds_names(void **state)
@@ -56,6 +58,23 @@ static void values(void **state)
     assert_string_equal(text, "-1");
 }
 
+static void levels_and_plans(void **state)
+{
+    char text[512];
+    int value = 77;
+
+    (void) state;
+    assert_true(nc_variable_parse(&table[3], "numa,package", &value) && value == 0x0c);
+    nc_variable_format(&table[3], value, text, sizeof text);
+    assert_string_equal(text, "numa,package");
+    assert_false(nc_variable_parse(&table[3], "numa,socket", &value));
+    assert_true(nc_variable_parse(&table[4], "numa:knomial/4", &value));
+    assert_false(nc_variable_parse(&table[4], "numa:oak", &value));
+    nc_variable_allowed(&table[4], text, sizeof text);
+    assert_non_null(strstr(text, "numa, package, node, switch1"));
+    assert_non_null(strstr(text, "algorithms of flat, knomial/K"));
+}
+
 /* Whatever the room, the text ends inside it. */
 static void what_is_allowed(void **state)
 {
@@ -66,11 +85,13 @@ static void what_is_allowed(void **state)
     assert_string_equal(text, "1 to 4096 slots");
     nc_variable_allowed(&table[1], text, sizeof text);
     assert_string_equal(text, "one of flat, kary, knomial, chain");
-    for (size_t size = 1; size < sizeof text; size++) {
-        memset(text, '#', sizeof text);
-        nc_variable_allowed(&table[1], text, size);
-        assert_true(strlen(text) < size);
-        assert_int_equal(text[size], '#');
+    for (int i = 1; i < 5; i++) {
+        for (size_t size = 1; size < sizeof text; size++) {
+            memset(text, '#', sizeof text);
+            nc_variable_allowed(&table[i], text, size);
+            assert_true(strlen(text) < size);
+            assert_int_equal(text[size], '#');
+        }
     }
 }
 
@@ -78,7 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_names), cmocka_unit_test(numbers), cmocka_unit_test(values),
-        cmocka_unit_test(what_is_allowed),
+        cmocka_unit_test(levels_and_plans),        cmocka_unit_test(what_is_allowed),
     };
     return cmocka_run_group_tests_name("variable", tests, NULL, NULL);
 }

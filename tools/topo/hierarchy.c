@@ -3,6 +3,7 @@
 #include "topo.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
 {
@@ -11,6 +12,20 @@ static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
 
     nc_topo_make(&topo, allocate(nc_topo_bytes(locations)), locations, levels);
     return topo;
+}
+
+/* Ordinary pages: then the NUMA nodes make no difference. */
+static size_t segment_bytes(const struct hierarchy *h)
+{
+    int ranks = h->cluster.largest, *numa = allocate(sizeof *numa * (size_t) ranks);
+    size_t *offset = allocate(sizeof *offset * (size_t) ranks), bytes;
+
+    for (int i = 0; i < ranks; i++)
+        numa[i] = 0;
+    bytes = nc_layout_place(&h->layout, ranks, numa, NC_PAGE, offset);
+    free(offset);
+    free(numa);
+    return bytes;
 }
 
 void hierarchy_make(struct hierarchy *h, const struct options *o)
@@ -29,6 +44,7 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
                                    (uint32_t) o->setting[SET_FRAGMENT],
                                    (uint32_t) o->setting[SET_SETS]);
     h->layout = nc_layout_make(&h->geometry);
+    h->segment_bytes = segment_bytes(h);
 }
 
 struct nc_group hierarchy_group(const struct nc_groups *groups, int level, int number, int root)

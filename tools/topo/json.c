@@ -132,7 +132,7 @@ static json_object *layout_of(const struct hierarchy *h)
     add(object, "node", json_object_new_string(h->cluster.name[0]));
     add(object, "regions", number(g->ranks));
     add(object, "region_bytes", number(h->layout.region));
-    add(object, "bytes", number(h->layout.total));
+    add(object, "bytes", number(h->segment_bytes));
     add(object, "slots", number(g->slots));
     add(object, "slot_bytes", number(g->slot_bytes));
     add(object, "set_slots", number(g->set_slots));

@@ -56,11 +56,11 @@ static const struct {
     struct nc_variable variable;
     int value;
 } settings[SETTINGS] = {
-    [SET_SLOTS] = {{"slots", NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL}, 8},
-    [SET_FRAGMENT] = {{"fragment", NC_PER_COMMUNICATOR, 1, 16777216, "bytes", NULL}, 8192},
-    [SET_SETS] = {{"sets", NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
-    [SET_TREE] = {{"tree", NC_PER_CALL, 0, 3, "", "flat kary knomial chain"}, NC_TREE_KNOMIAL},
-    [SET_DEGREE] = {{"degree", NC_PER_CALL, 2, 128, "degree", NULL}, 8},
+    [SET_SLOTS] = {{"slots", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL}, 8},
+    [SET_FRAGMENT] = {{"fragment", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 16777216, "bytes", NULL}, 8192},
+    [SET_SETS] = {{"sets", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
+    [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"}, NC_TREE_KNOMIAL},
+    [SET_DEGREE] = {{"degree", NC_KIND_INT, NC_PER_CALL, 2, 128, "degree", NULL}, 8},
 };
 
 static void parse_setting(struct options *o, int i, const char *text)

@@ -141,7 +141,7 @@ static void write_segment(const struct hierarchy *h)
 {
     const struct nc_geometry *g = &h->geometry;
 
-    printf("\nsegment on %s: %zu bytes\n", h->cluster.name[0], h->layout.total);
+    printf("\nsegment on %s: %zu bytes\n", h->cluster.name[0], h->segment_bytes);
     printf("  regions: %u of %zu bytes\n", g->ranks, h->layout.region);
     printf("  slots of a region: %u of %u bytes, given back %u at a time\n", g->slots,
            g->slot_bytes, g->set_slots);

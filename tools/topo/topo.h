@@ -76,6 +76,7 @@ struct hierarchy {
     struct nc_groups bcast_groups;
     struct nc_geometry geometry;        /* of the segment on the first node */
     struct nc_layout layout;
+    size_t segment_bytes;       /* of the first node */
 };
 
 void hierarchy_make(struct hierarchy *hierarchy, const struct options *options);

@@ -23,12 +23,12 @@ int main(int argc, char **argv)
     unsigned char *buffer = malloc(M);
     unsigned long long low = ~0ull, high = 0;
     struct nc_pvar remote;
-    int warm = 0;
+    int warm = 0, step = argc > 1 ? atoi(argv[1]) : 1;
 
     nc_init(&argc, &argv);
     nc_bcast(&warm, 1, MPI_INT, 0, MPI_COMM_WORLD);
     nc_pvar_open(&remote, "numacoll_copied_remote_bytes");
-    for (int root = 0; root < nc_size; root++) {
+    for (int root = 0; root < nc_size; root += step) {
         unsigned long long before = nc_pvar_read(&remote), all;
         for (size_t i = 0; i < M; i++)
             buffer[i] = nc_rank == root ? nc_byte(i, root) : 0;

@@ -9,6 +9,8 @@ noinst_HEADERS += \
 
 mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_variable.c \
+    src/mpid/ch4/shm/numacoll/core/nc_plan.c \
+    src/mpid/ch4/shm/numacoll/core/nc_topo.c \
     src/mpid/ch4/shm/numacoll/glue/entry.c \
     src/mpid/ch4/shm/numacoll/glue/settings.c \
     src/mpid/ch4/shm/numacoll/glue/json.c
@@ -22,7 +24,6 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_layout.c \
     src/mpid/ch4/shm/numacoll/core/nc_frag.c \
     src/mpid/ch4/shm/numacoll/core/nc_cpus.c \
-    src/mpid/ch4/shm/numacoll/core/nc_topo.c \
     src/mpid/ch4/shm/numacoll/core/nc_group.c \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
@@ -33,6 +34,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/comm.c \
     src/mpid/ch4/shm/numacoll/glue/machine.c \
     src/mpid/ch4/shm/numacoll/glue/location.c \
+    src/mpid/ch4/shm/numacoll/glue/hierarchy.c \
     src/mpid/ch4/shm/numacoll/glue/segment.c \
     src/mpid/ch4/shm/numacoll/glue/counts.c \
     src/mpid/ch4/shm/numacoll/glue/report.c \

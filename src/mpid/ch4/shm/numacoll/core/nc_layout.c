@@ -25,6 +25,26 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     /* a slot starts at a line of its own: its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
     l.region = up(l.out + g->slots * l.slot_stride, NC_PAGE);
-    l.total = NC_PAGE + g->ranks * l.region;
     return l;
+}
+
+size_t nc_layout_place(const struct nc_layout *l, int ranks, const int *numa, size_t page, size_t *offset)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < ranks; i++)
+        offset[i] = 0;
+    for (int first = 0; first < ranks; first++) {
+        if (offset[first])
+            continue;
+        /* the header page goes before the first */
+        at = first == 0 ? NC_PAGE : up(at, page);
+        for (int i = first; i < ranks; i++) {
+            if (numa[i] == numa[first]) {
+                offset[i] = at;
+                at += l->region;
+            }
+        }
+    }
+    return up(at, page);
 }

@@ -8,7 +8,8 @@
  *                  (up to a page)
  *
  * Regions and rings start at pages, because placement is per page; lines that have different writers are 128 bytes
- * apart, because processors fetch pairs of 64-byte lines. */
+ * apart, because processors fetch pairs of 64-byte lines. With huge pages those of one NUMA node lie side by side, and
+ * share them; the header page shares the first. */
 
 #ifndef NC_LAYOUT_H_INCLUDED
 #define NC_LAYOUT_H_INCLUDED
@@ -30,14 +31,13 @@ struct nc_geometry {
     uint32_t set_slots;         /* slots a reader gives back at a time, slots / sets */
 };
 
-/* Offsets and sizes, bytes. */
+/* Offsets and sizes in a region, bytes. */
 struct nc_layout {
-    size_t done;                /* in a region */
+    size_t done;
     size_t posts;
     size_t out;
     size_t slot_stride;
-    size_t region;              /* of one process */
-    size_t total;               /* of the segment */
+    size_t region;              /* all of it */
 };
 
 /* The geometry of s slots of f bytes in q sets for p ranks; q above s counts as s. */
@@ -45,9 +45,8 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 
-static inline size_t nc_layout_region(const struct nc_layout *layout, int rank)
-{
-    return NC_PAGE + (size_t) rank * layout->region;
-}
+/* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment. The regions of a NUMA
+ * node, numa[ranks], are side by side, nodes in the order of their lowest ranks, each but the first from a page on. */
+size_t nc_layout_place(const struct nc_layout *layout, int ranks, const int *numa, size_t page, size_t *offset);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nc_plan.h"
+
 int nc_variable_find(const struct nc_variable *table, int n, const char *name)
 {
     for (int i = 0; i < n; i++) {
@@ -29,13 +31,11 @@ bool nc_words_find(const char *words, const char *word, size_t n, int *number)
     return false;
 }
 
-bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
+static bool parse_int(const struct nc_variable *v, const char *text, int *value)
 {
     char *end;
     long number;
 
-    if (v->values)
-        return nc_words_find(v->values, text, strlen(text), value);
     errno = 0;
     number = strtol(text, &end, 10);
     if (end == text || *end || errno || number < v->low || number > v->high)
@@ -44,26 +44,78 @@ bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value
     return true;
 }
 
+bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
+{
+    char why[256];
+    struct nc_plan plan;
+    unsigned levels;
+
+    switch (v->kind) {
+        case NC_KIND_ENUM:
+            return nc_words_find(v->values, text, strlen(text), value);
+        case NC_KIND_LEVELS:
+            if (!nc_levels_parse(text, &levels, why, sizeof why))
+                return false;
+            *value = (int) levels;
+            return true;
+        case NC_KIND_PLAN:
+            *value = 0;
+            return nc_plan_parse(&plan, text, v->values);
+        default:
+            return parse_int(v, text, value);
+    }
+}
+
+/* Words, each before a separator but the first; level i if bit i is set. */
+static void list_levels(unsigned levels, const char *separator, char *text, size_t size)
+{
+    text[0] = 0;
+    for (size_t used = 0, i = 0; i < NC_LEVELS && used < size; i++) {
+        if (levels >> i & 1)
+            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? separator : "", nc_level_name(i));
+    }
+}
+
 void nc_variable_format(const struct nc_variable *v, int value, char *text, size_t size)
 {
     const char *word = v->values;
 
-    for (int i = 0; word && i < value; i++)
-        word += strcspn(word, " ") + 1;
-    if (word)
+    if (v->kind == NC_KIND_ENUM) {
+        for (int i = 0; i < value; i++)
+            word += strcspn(word, " ") + 1;
         snprintf(text, size, "%.*s", (int) strcspn(word, " "), word);
-    else
+    } else if (v->kind == NC_KIND_LEVELS) {
+        list_levels((unsigned) value, ",", text, size);
+    } else {
         snprintf(text, size, "%d", value);
+    }
+}
+
+/* words, with a comma and a space between, behind a beginning; a word with a slash at its end takes a degree. */
+static void list_words(const char *beginning, const char *words, char *text, size_t size)
+{
+    snprintf(text, size, "%s", beginning);
+    for (size_t used = strlen(text), i = 0; used + 1 < size && words[i]; i++)
+        used += (size_t) snprintf(text + used, size - used, words[i] == ' ' ? ", " : words[i] == '/' ? "/K" : "%c", words[i]);
 }
 
 void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
 {
-    if (!v->values) {
-        snprintf(text, size, "%d to %d %s", v->low, v->high, v->unit);
-        return;
-    }
-    snprintf(text, size, "one of ");
-    for (size_t used = strlen(text), i = 0; used + 1 < size && v->values[i]; i++) {
-        used += (size_t) snprintf(text + used, size - used, v->values[i] == ' ' ? ", " : "%c", v->values[i]);
+    char levels[128];
+
+    list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
+    switch (v->kind) {
+        case NC_KIND_ENUM:
+            list_words("one of ", v->values, text, size);
+            break;
+        case NC_KIND_LEVELS:
+            snprintf(text, size, "a comma-separated list of %s", levels);
+            break;
+        case NC_KIND_PLAN:
+            snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, *, each once, algorithms of ", levels);
+            list_words("", v->values, text + strlen(text), size - strlen(text));
+            break;
+        default:
+            snprintf(text, size, "%d to %d %s", v->low, v->high, v->unit);
     }
 }

@@ -1,5 +1,6 @@
 /* A variable's value as users write it, in an info key or a selection file: text to number, and what is allowed.
- * Enumerated variables have the numbers 0, 1, .. of their values, in the order of cvars.yaml. */
+ * Enumerated variables have the numbers 0, 1, .. of their values, in the order of cvars.yaml; sets of levels one bit for
+ * each. A plan (nc_plan.h) is no number: who keeps texts gives it one (glue/settings.c). */
 
 #ifndef NC_VARIABLE_H_INCLUDED
 #define NC_VARIABLE_H_INCLUDED
@@ -9,21 +10,25 @@
 
 enum nc_scope { NC_PER_PROCESS, NC_PER_COMMUNICATOR, NC_PER_CALL };
 
+enum nc_kind { NC_KIND_INT, NC_KIND_ENUM, NC_KIND_LEVELS, NC_KIND_PLAN };
+
 struct nc_variable {
     const char *name;           /* lower case, without prefix */
+    enum nc_kind kind;
     enum nc_scope scope;
-    int low, high;              /* both allowed */
+    int low, high;              /* of a number or an enumerated value: both allowed */
     const char *unit;
-    const char *values;         /* of an enumerated variable, in order, one space between; else NULL */
+    const char *values;         /* of an enumeration, or algorithms of a plan: in order, one space between; else NULL */
 };
 
 /* The row of the n that has this name; -1 if none. */
 int nc_variable_find(const struct nc_variable *table, int n, const char *name);
 
-/* The number a text stands for; false if the variable does not allow it. */
+/* The number a text stands for, 0 for a plan; false if the variable does not allow the text. */
 bool nc_variable_parse(const struct nc_variable *variable, const char *text, int *value);
 
-/* The text of a number, and the text for users of all that is allowed ("1 to 4096 slots"); cut at size bytes. */
+/* The text of a number, not of a plan, and the text for users of all that is allowed ("1 to 4096 slots"); cut at size
+ * bytes. */
 void nc_variable_format(const struct nc_variable *variable, int value, char *text, size_t size);
 void nc_variable_allowed(const struct nc_variable *variable, char *text, size_t size);
 

@@ -30,6 +30,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm * comm)
         return;
     MPIDI_NUMACOLL_counts_remove(state);
     MPIDI_NUMACOLL_segment_free(&state->segment);
+    MPL_free(state->all.memory);
     MPL_free(state->memory);
     MPL_free(state);
     MPIDI_POSIX_COMM(comm, numacoll) = NULL;
@@ -48,7 +49,7 @@ static int progress(void *unused)
 /* Bytes of a queue that QUEUE_BUDGET grants; 0: none is set. */
 static uint64_t budget_bytes(MPIR_Comm * home)
 {
-    int budget = MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_BUDGET);
+    int budget = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_BUDGET);
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), processors = sysconf(_SC_NPROCESSORS_CONF);
 
     if (budget >= 0)
@@ -61,15 +62,15 @@ static uint64_t budget_bytes(MPIR_Comm * home)
  * 2020, choice of f and s where only the memory is known. */
 static struct nc_geometry wanted_geometry(MPIR_Comm * home, int size)
 {
-    uint64_t budget = budget_bytes(home), f = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_FRAGMENT_SIZE);
-    uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_LENGTH);
+    uint64_t budget = budget_bytes(home), f = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE);
+    uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_LENGTH);
 
     if (budget) {
         f = nc_frag_sqrt_rule(budget);
         s = budget / f > 4096 ? 4096 : budget / f > 0 ? budget / f : 1;
     }
     return nc_geometry_make((uint32_t) size, (uint32_t) s, (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
-                            (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_QUEUE_SETS));
+                            (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_SETS));
 }
 
 _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
@@ -92,16 +93,16 @@ static int outer_size(const struct MPIDI_NUMACOLL_comm *state)
 static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
 {
     struct nc_bcast_choice *c = &state->bcast[leaf + 1];
-    uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, leaf, NC_FRAGMENT_SIZE);
+    uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_FRAGMENT_SIZE);
     uint32_t slot = state->queue.geometry.slot_bytes;
     int inner = inner_size(state), outer = outer_size(state);
-    int k = MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE_K);
+    int k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
 
     /* under a budget FRAGMENT_SIZE has not made the slots, and bounds fragments only if a leaf says so */
-    if (budget_bytes(home) && f == (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_FRAGMENT_SIZE))
+    if (budget_bytes(home) && f == (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE))
         f = slot;
 
-    c->kind = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_BCAST_TREE);
+    c->kind = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE);
     nc_tree_make(&c->inner, memory, c->kind, k, inner);
     nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), c->kind, k, outer);
     c->bcast = (struct nc_bcast) {
@@ -113,7 +114,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, trees, tree, units, numa, topo, groups, queue;
+    size_t bcast, trees, tree, units, numa, region, placement, topo, groups, queue;
 };
 
 static size_t up8(size_t n)
@@ -124,7 +125,7 @@ static size_t up8(size_t n)
 /* Where the processes are, for the levels and groups. */
 static struct nc_locations locations_of(const struct MPIDI_NUMACOLL_comm *state)
 {
-    return (struct nc_locations) {.ranks = state->size,.columns = NC_LEVEL_NODE + 1,.unit = state->units };
+    return (struct nc_locations) {.ranks = state->size,.columns = NC_LEVELS,.unit = state->units };
 }
 
 /* Bytes for the groups of one level and the top, whatever the levels turn out to be: as if all ranks were apart. */
@@ -145,8 +146,10 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.topo = choices * sizeof(struct nc_bcast_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
     p.units = p.groups + up8(groups_bytes(state->size));
-    p.numa = p.units + up8(((size_t) state->size * (NC_LEVEL_NODE + 1) + 1) * sizeof(int));
-    p.trees = p.numa + up8((size_t) state->size * sizeof(int));
+    p.numa = p.units + up8(MPIDI_NUMACOLL_locate_bytes(state->size));
+    p.region = p.numa + up8((size_t) state->size * sizeof(int));
+    p.placement = p.region + (size_t) state->size * sizeof(char *);
+    p.trees = p.placement + up8((size_t) state->size * sizeof(struct nc_placement));
     p.queue = up8(p.trees + choices * p.tree);
     return p;
 }
@@ -156,22 +159,25 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
     state->units = (int *) ((char *) state->memory + p->units);
     state->numa = (int *) ((char *) state->memory + p->numa);
+    state->region = (char **) ((char *) state->memory + p->region);
+    state->placement = (struct nc_placement *) ((char *) state->memory + p->placement);
 }
 
 /* NUMA nodes and groups by them, once the units are known. */
-static void group(struct MPIDI_NUMACOLL_comm *state, const struct parts *p)
+static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
 {
     struct nc_locations locations = locations_of(state);
+    unsigned levels = (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS);
     struct nc_topo topo;
 
     state->unbound = false;
     for (int i = 0; i < state->size; i++) {
-        state->numa[i] = state->units[i * (NC_LEVEL_NODE + 1) + NC_LEVEL_NUMA];
+        state->numa[i] = state->units[i * NC_LEVELS + NC_LEVEL_NUMA];
         state->unbound = state->unbound || state->numa[i] < 0;
     }
     if (state->unbound)
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
-    nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, MPIDI_NUMACOLL_levels() & 1u << NC_LEVEL_NUMA);
+    nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, levels & 1u << NC_LEVEL_NUMA);
     nc_groups_make(&state->groups, (char *) state->memory + p->groups, &topo);
 }
 
@@ -183,11 +189,13 @@ static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const st
 
 /* Once the segment is there; it may have fewer slots than the memory was made for. */
 static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p,
-                               const struct nc_geometry *g)
+                               const struct nc_geometry *g, const size_t *offset)
 {
+    for (int i = 0; i < state->size; i++)
+        state->region[i] = (char *) state->segment.base + offset[i];
     state->waiter.progress = progress;
     state->waiter.yield = MPIDI_NUMACOLL_world.yield;
-    nc_queue_init(&state->queue, state->segment.base, g, state->rank, (char *) state->memory + p->queue, &state->waiter);
+    nc_queue_init(&state->queue, state->region, g, state->rank, (char *) state->memory + p->queue, &state->waiter);
     choose(state, home, p);
 }
 
@@ -204,12 +212,12 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
         bool compared = MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS;
-        both[2 * i] = compared ? MPIDI_NUMACOLL_setting(home, -1, i) : 0;
+        both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(home, -1, i)) : 0;
         both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(home, i);
     }
     /* -1 stands for what each process's system says; private memory is made for it */
-    if (both[2 * NC_QUEUE_BUDGET] < 0)
-        both[2 * NC_QUEUE_BUDGET] = -(int) (budget_bytes(home) / 1024);
+    if (both[2 * NC_VAR_QUEUE_BUDGET] < 0)
+        both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (budget_bytes(home) / 1024);
     both[VALUES - 1] = prepared;
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
@@ -234,6 +242,16 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     goto fn_exit;
 }
 
+/* For the report of local rank 0. */
+static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+
+    MPL_COMPILE_TIME_ASSERT(sizeof(struct nc_placement) == 3 * sizeof(int));
+    return MPIR_Gather_intra_binomial(&state->segment.placement, 3, MPI_INT, state->placement, 3, MPI_INT, 0, node_comm,
+                                      errflag);
+}
+
 /* Collective over the node's processes: everything up to READY, or the reason why not, alike on all. */
 static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
@@ -241,10 +259,12 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     MPIR_Comm *node_comm = home->node_comm;
     struct nc_geometry g = wanted_geometry(home, state->size);
     struct parts parts = parts_of(state);
+    struct nc_wanted wanted;
+    size_t *offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
     bool prepared;
 
     state->memory = MPL_malloc(parts.queue + nc_queue_private_bytes(&g), MPL_MEM_COLL);
-    mpi_errno = compare_settings(home, state->memory != NULL, &prepared, &different);
+    mpi_errno = compare_settings(home, state->memory && offset, &prepared, &different);
     MPIR_ERR_CHECK(mpi_errno);
     state->reason = different >= 0 ? NC_REASON_SETTINGS : prepared ? NC_REASON_NONE : NC_REASON_PAGES;
     if (state->reason != NC_REASON_NONE)
@@ -252,32 +272,41 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     point_into_memory(state, &parts);
     mpi_errno = MPIDI_NUMACOLL_locate(node_comm, state->units, &state->cache_bytes);
     MPIR_ERR_CHECK(mpi_errno);
-    group(state, &parts);
-    mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, MPIDI_NUMACOLL_setting(home, -1, NC_PLACEMENT),
-                                              &state->segment, &state->reason);
+    group(state, home, &parts);
+    wanted = (struct nc_wanted) {
+        .placement = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_PLACEMENT),
+        .huge_pages = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_HUGE_PAGES),.numa = state->numa
+    };
+    mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset, &state->reason);
     MPIR_ERR_CHECK(mpi_errno);
     if (state->reason == NC_REASON_NONE)
-        make_private_parts(state, home, &parts, &g);
+        make_private_parts(state, home, &parts, &g, offset);
+    if (state->reason == NC_REASON_NONE)
+        mpi_errno = gather_placements(state, node_comm);
+    MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
+    MPL_free(offset);
     return mpi_errno;
   fn_fail:
     goto fn_exit;
 }
 
 /* A process alone on its node copies nothing, but its calls go by the same settings and are counted. */
-static void make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
+static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
+    int mpi_errno = MPI_SUCCESS;
     struct parts parts = parts_of(state);
 
     state->memory = MPL_malloc(parts.queue, MPL_MEM_COLL);
     state->reason = state->memory ? NC_REASON_NONE : NC_REASON_PAGES;
     if (state->memory) {
         point_into_memory(state, &parts);
-        memset(state->units, 0, (NC_LEVEL_NODE + 1) * sizeof(int));
-        group(state, &parts);
+        mpi_errno = MPIDI_NUMACOLL_locate(NULL, state->units, &state->cache_bytes);
+        group(state, home, &parts);
         choose(state, home, &parts);
     }
+    return mpi_errno;
 }
 
 /* Collective over the node's processes, once. */
@@ -292,14 +321,9 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     state->size = home->node_comm ? home->node_comm->local_size : 1;
     state->leaves = MPIDI_NUMACOLL_leaf_count();
     state->cache_bytes = MPIDI_NUMACOLL_world.cache_bytes;
-    if (home->node_comm) {
-        mpi_errno = make_segment(state, home);
-        MPIR_ERR_CHECK(mpi_errno);
-    } else {
-        make_without_segment(state, home);
-    }
+    mpi_errno = home->node_comm ? make_segment(state, home) : make_without_segment(state, home);
+    MPIR_ERR_CHECK(mpi_errno);
     state->phase = state->reason == NC_REASON_NONE ? NC_PHASE_READY : NC_PHASE_UNUSABLE;
-    MPIDI_NUMACOLL_report_setup(state, home);
 
   fn_exit:
     return mpi_errno;
@@ -345,8 +369,14 @@ static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
         MPIR_ERR_CHECK(mpi_errno);
     }
     state->asked = true;
-    state->agreed = reason == NC_REASON_NONE;
     state->reason = reason;
+    if (reason == NC_REASON_NONE) {
+        mpi_errno = MPIDI_NUMACOLL_hierarchy_make(&state->all, state->units + state->rank * NC_LEVELS,
+                                                  (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS), home);
+        MPIR_ERR_CHECK(mpi_errno);
+        state->agreed = true;
+    }
+    MPIDI_NUMACOLL_report_setup(state, home);
 
   fn_exit:
     return mpi_errno;
@@ -395,7 +425,7 @@ static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm * home,
 
     if (*calls == 0 && !is_at_commit(home))
         *calls = 1;
-    if (*calls < MPIDI_NUMACOLL_variable(NC_CREATE_AFTER))
+    if (*calls < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER))
         ++*calls;
     return *calls;
 }
@@ -437,7 +467,7 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
     MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (state->phase == NC_PHASE_INITIALISING)
         goto fn_exit;
-    if (count_call(state, home, on_home) < MPIDI_NUMACOLL_variable(NC_CREATE_AFTER)) {
+    if (count_call(state, home, on_home) < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER)) {
         state->counts.deferred[coll] += !inner;
         goto fn_exit;
     }

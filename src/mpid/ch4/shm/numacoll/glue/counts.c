@@ -54,6 +54,7 @@ static void add_state(struct nc_counts *sum, const struct MPIDI_NUMACOLL_comm *s
     all.copied_remote = state->ledger.remote;
     if (alive && state->segment.base) {
         all.segment_bytes = state->segment.bytes;
+        all.huge_bytes = state->segment.huge_bytes;
         all.pages_right = (uint64_t) state->segment.placement.right;
         all.pages_misplaced = (uint64_t) state->segment.placement.wrong;
         all.pages_unverified = (uint64_t) state->segment.placement.unverified;

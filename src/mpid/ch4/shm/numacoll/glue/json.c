@@ -158,12 +158,12 @@ static bool check_our_parameter(struct check *c, const char *name, const char *v
         }
         return wrong(c, c->at, "parameter %s: must be one of %s", name, allowed);
     }
-    if (!nc_variable_parse(&table[i], value, &number)) {
+    if (!MPIDI_NUMACOLL_parse(i, value, &number)) {
         nc_variable_allowed(&table[i], allowed, sizeof allowed);
         return wrong(c, c->at, "%s=%s: must be %s", name, value, allowed);
     }
-    slot = MPIDI_NUMACOLL_variable(NC_FRAGMENT_SIZE);
-    if (i == NC_FRAGMENT_SIZE && number > (slot ? slot : NC_LARGEST_SLOT_OF_RULE))
+    slot = MPIDI_NUMACOLL_variable(NC_VAR_FRAGMENT_SIZE);
+    if (i == NC_VAR_FRAGMENT_SIZE && number > (slot ? slot : NC_LARGEST_SLOT_OF_RULE))
         return wrong(c, c->at, "%s=%s: must be at most %d bytes, the slot (MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE)", name,
                      value, slot ? slot : NC_LARGEST_SLOT_OF_RULE);
     return true;
@@ -507,16 +507,6 @@ static bool check_text(struct check *c)
 
 static unsigned checksums[3];
 
-/* FNV-1a */
-static unsigned checksum(const char *text)
-{
-    unsigned sum = 2166136261u;
-
-    for (; *text; text++)
-        sum = (sum ^ (unsigned char) *text) * 16777619u;
-    return sum;
-}
-
 const char *MPIDI_NUMACOLL_file_variable(int level)
 {
     return levels[level].variable;
@@ -541,7 +531,7 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
-    checksums[level] = checksum(text);
+    checksums[level] = MPIDI_NUMACOLL_checksum(text);
     mpi_errno = MPIR_Csel_create_from_buf(text, create_container, csel);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -570,7 +560,7 @@ int MPIR_numacoll_leaf(struct json_object *leaf)
                 row = MPIDI_NUMACOLL_leaf_new();
             if (row >= 0 && split(parameter, &value)) {
                 i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, parameter);
-                if (i >= 0 && nc_variable_parse(&MPIDI_NUMACOLL_variables[i], value, &number))
+                if (i >= 0 && MPIDI_NUMACOLL_parse(i, value, &number))
                     MPIDI_NUMACOLL_leaf_set(row, i, number);
             }
             MPL_free(parameter);

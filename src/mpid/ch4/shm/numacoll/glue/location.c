@@ -14,7 +14,12 @@
 static struct nc_machine *machine;      /* NULL until it is needed in this process */
 static int *processors;         /* [local_size] where MAPPING puts the local ranks, or NULL: where they are bound */
 static struct nc_cpus *masks;   /* [local_size] affinity masks of the local ranks */
-static unsigned levels;
+
+static struct {
+    bool loaded;
+    int switches[NC_SWITCHES];  /* of this node, -1 where there is none */
+    int checksum;               /* of the file's text, 0 without one */
+} network;
 
 static bool bound(void)
 {
@@ -77,10 +82,10 @@ static void node_name(char *name, size_t size)
         snprintf(name, size, "%s", host);
 }
 
-static bool check_network_text(const char *text)
+/* The switches this node is under, by the text of the file. */
+static bool find_switches(const char *text)
 {
     char problem[512] = "", line[1024], name[300];
-    int switches[NC_SWITCHES];
     struct nc_netfile file;
     void *memory = MPL_malloc(nc_netfile_bytes(text), MPL_MEM_OTHER);
     bool good = false;
@@ -89,28 +94,32 @@ static bool check_network_text(const char *text)
     if (!memory)
         snprintf(problem, sizeof problem, "no memory");
     else if (nc_netfile_parse(&file, memory, text, problem, sizeof problem) &&
-             !(good = nc_netfile_find(&file, name, switches)))
+             !(good = nc_netfile_find(&file, name, network.switches)))
         snprintf(problem, sizeof problem, "must have a line for node %s", name);
     MPL_free(memory);
     snprintf(line, sizeof line, "%s: %s", MPIR_CVAR_NUMACOLL_NETWORK_FILE, problem);
     return good || complain("NETWORK_FILE", line);
 }
 
-static bool check_network(void)
+/* Reads the network file, once in a process. */
+static bool load_network(void)
 {
     char problem[512];
     char *text;
     bool good;
 
-    if (!*MPIR_CVAR_NUMACOLL_NETWORK_FILE)
+    if (network.loaded || !*MPIR_CVAR_NUMACOLL_NETWORK_FILE)
         return true;
+    network.loaded = true;
     text = MPIDI_NUMACOLL_read_text(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
     if (!text) {
         snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s", MPIR_CVAR_NUMACOLL_NETWORK_FILE,
                  strerror(errno));
         return complain("NETWORK_FILE", problem);
     }
-    good = check_network_text(text);
+    good = find_switches(text);
+    if (good)
+        network.checksum = (int) MPIDI_NUMACOLL_checksum(text);
     MPL_free(text);
     return good;
 }
@@ -120,15 +129,15 @@ static bool check_network(void)
 int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
 {
     int mpi_errno = MPI_SUCCESS;
-    char problem[512];
-    bool good;
+    bool good = true;
 
     masks = all_masks;
-    good = nc_levels_parse(MPIR_CVAR_NUMACOLL_LEVELS, &levels, problem, sizeof problem);
-    if (!good && MPIR_Process.rank == 0)
-        complain("LEVELS", problem);
+    network.loaded = false;
+    network.checksum = 0;
+    for (int i = 0; i < NC_SWITCHES; i++)
+        network.switches[i] = -1;
     if (MPIR_Process.local_rank == 0)
-        good = good && check_machine() && check_network();
+        good = check_machine() && load_network();
     /* a millisecond that would otherwise be the first communicator's */
     if (good && MPIR_Process.local_rank == 0 && MPIR_Process.local_size > 1 && MPIDI_NUMACOLL_any_selected())
         load();
@@ -154,14 +163,9 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 
 /* ---- a communicator's ranks ---- */
 
-unsigned MPIDI_NUMACOLL_levels(void)
-{
-    return levels;
-}
+enum { COLUMNS = NC_LEVELS, EXTRA = 2 };        /* of a rank in a table of locations; behind the ranks */
 
-enum { COLUMNS = NC_LEVEL_NODE + 1 };   /* of a rank in a table of locations */
-
-/* The row of a local rank, in the process that loaded the machine; -1 inside the node without one. */
+/* The row of a local rank, in the process that loaded machine and network; -1 inside the node without a machine. */
 static void look_up(int local_rank, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++)
@@ -171,6 +175,7 @@ static void look_up(int local_rank, int *unit)
     else if (machine && masks && bound())
         nc_machine_units_of_mask(machine, &masks[local_rank], unit);
     unit[NC_LEVEL_NODE] = 0;
+    memcpy(unit + NC_LEVEL_SWITCH1, network.switches, sizeof network.switches);
 }
 
 /* hwloc's caches are the machine's; those of an assumed one are not. */
@@ -179,27 +184,47 @@ static int cache_kib(void)
     return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10) : 0;
 }
 
+/* units begins with the numbers of the ranks among those of this process's node. */
+static void fill(int *units, int ranks)
+{
+    if (load() && !bound() && !processors)
+        map();
+    load_network();
+    /* from the last rank down: its row lies behind the numbers still to be read */
+    for (int i = ranks - 1; i >= 0; i--)
+        look_up(units[i], units + i * COLUMNS);
+    units[ranks * COLUMNS] = cache_kib();
+    units[ranks * COLUMNS + 1] = network.checksum;
+}
+
+int MPIDI_NUMACOLL_network_checksum(void)
+{
+    return network.checksum;
+}
+
+size_t MPIDI_NUMACOLL_locate_bytes(int ranks)
+{
+    return ((size_t) ranks * COLUMNS + EXTRA) * sizeof(int);
+}
+
 int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm->local_size;
-    int last = ranks * COLUMNS;
+    int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm ? node_comm->local_size : 1;
+    const int *extra = units + ranks * COLUMNS;
 
-    /* the numbers of the ranks come into the memory that their units go out of */
-    mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, units, 1, MPI_INT, node_comm, errflag);
+    units[0] = mine;
+    if (node_comm)
+        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, units, 1, MPI_INT, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    if (node_comm->rank == 0) {
-        if (load() && !bound() && !processors)
-            map();
-        /* from the last rank down: its row lies behind the numbers still to be read */
-        for (int i = ranks - 1; i >= 0; i--)
-            look_up(units[i], units + i * COLUMNS);
-        units[last] = cache_kib();
-    }
-    mpi_errno = MPIR_Bcast_intra_binomial(units, last + 1, MPI_INT, 0, node_comm, errflag);
+    if (!node_comm || node_comm->rank == 0)
+        fill(units, ranks);
+    if (node_comm)
+        mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, MPI_INT, 0, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    if (units[last])
-        *cache_bytes = (size_t) units[last] << 10;
+    if (extra[0])
+        *cache_bytes = (size_t) extra[0] << 10;
+    network.checksum = extra[1];
 
   fn_exit:
     return mpi_errno;

@@ -27,8 +27,8 @@ enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_
     NC_REASON_COUNT
 };
 
-/* In the order they are tried: without a name there is nothing to be left behind. */
-enum nc_backing { NC_BACKING_MEMFD, NC_BACKING_UNNAMED_FILE, NC_BACKING_NAMED_FILE };
+/* In the order they are tried, the first only if it is asked for: without a name there is nothing to be left behind. */
+enum nc_backing { NC_BACKING_HUGETLB, NC_BACKING_MEMFD, NC_BACKING_UNNAMED_FILE, NC_BACKING_NAMED_FILE };
 
 /* Pages of this process's own region, as move_pages tells. */
 struct nc_placement {
@@ -41,6 +41,13 @@ struct nc_segment {
     enum nc_backing backing;
     bool charged;               /* this process took the bytes from the node's budget */
     struct nc_placement placement;
+    size_t huge_bytes;          /* in huge pages, for this process */
+};
+
+/* What is wanted of a segment, beside its geometry; as the variables' values. */
+struct nc_wanted {
+    int placement, huge_pages;
+    const int *numa;            /* [ranks] NUMA nodes: ranks of one share huge pages */
 };
 
 enum { NC_WAYS = 10 };          /* at most as many algorithms has a collective */
@@ -55,7 +62,14 @@ struct nc_counts {
     /* the rest is kept elsewhere until it is added up */
     uint64_t waits_spinning, waits_in_progress, waits_yielding;
     uint64_t copied_local, copied_remote;
-    uint64_t segment_bytes, pages_right, pages_misplaced, pages_unverified;
+    uint64_t segment_bytes, huge_bytes, pages_right, pages_misplaced, pages_unverified;
+};
+
+/* All ranks of a communicator by all active levels. */
+struct nc_hierarchy {
+    struct nc_groups groups;
+    enum nc_level name[NC_LEVELS + 1];  /* of each level of the groups */
+    void *memory;
 };
 
 /* Bcast as the settings of a communicator or of a leaf want it. */
@@ -84,9 +98,12 @@ struct MPIDI_NUMACOLL_comm {
     int leaves;
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */
-    int *units;                 /* [size][NC_LEVEL_NODE + 1] where each process is, -1: unknown; one more, see locate */
+    int *units;                 /* [size][NC_LEVELS] where each process is, -1: unknown; and more, see locate */
+    char **region;              /* [size] of the segment */
+    struct nc_placement *placement;     /* [size] on local rank 0: of each process */
     int *numa;                  /* [size] NUMA node of each process; all 0 if that of one is unknown */
     struct nc_groups groups;    /* by NUMA node, and their leaders */
+    struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */
     struct nc_ledger ledger;
@@ -126,22 +143,27 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right);
 int MPIDI_NUMACOLL_locations_init(struct nc_cpus *masks);
 void MPIDI_NUMACOLL_locations_finalize(void);
 
-/* location.c: the levels of LEVELS, as bits. */
-unsigned MPIDI_NUMACOLL_levels(void);
-
-/* location.c: collective over node_comm; units: [size * (NC_LEVEL_NODE + 1) + 1], the last is used on the way. *cache_bytes is
- * changed if hwloc knows the last-level cache. */
+/* location.c: collective over node_comm, NULL for a process alone on its node. units: memory of locate_bytes, becomes
+ * [size][NC_LEVELS], as nc_topo wants it. *cache_bytes is changed if hwloc knows the last-level cache. */
+size_t MPIDI_NUMACOLL_locate_bytes(int ranks);
 int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes);
+
+/* location.c: of the text of the network file, once a communicator's processes are located; 0 without one. */
+int MPIDI_NUMACOLL_network_checksum(void);
+
+/* hierarchy.c: collective over comm, of this process's own row of units. Errors: no memory. To be freed by
+ * MPL_free(hierarchy->memory). */
+int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *hierarchy, const int *units, unsigned levels, MPIR_Comm * comm);
 
 /* entry.c */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_selected_explicitly(enum nc_coll coll);
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
 
-/* segment.c: make or attach the segment, over node_comm; placement as the variable's values. *reason says what
- * prevented it, alike on all ranks. */
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, int placement,
-                                  struct nc_segment *segment, enum nc_reason *reason);
+/* segment.c: make or attach the segment, over node_comm; offset[ranks]: where the regions start, bytes. *geometry becomes
+ * what fits the budget. *reason says what prevented it, alike on all ranks. */
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, const struct nc_wanted *wanted,
+                                  struct nc_segment *segment, size_t *offset, enum nc_reason *reason);
 void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment);
 
 /* counts.c */

@@ -2,34 +2,66 @@
 
 #include "numacoll.h"
 
-static void print_placement(const struct nc_placement *p)
+/* Pages by ranks, those that are alike together: "0-3 20/0/0, 4 18/2/0". */
+static void print_placement(const struct nc_placement *p, int ranks)
 {
-    fprintf(stderr, ", pages of rank 0 on its NUMA node: %d right, %d wrong, %d unverified", p->right, p->wrong,
-            p->unverified);
+    fprintf(stderr, ", pages of ranks right/wrong/unverified:");
+    for (int first = 0, next; first < ranks; first = next) {
+        for (next = first + 1; next < ranks && !memcmp(&p[next], &p[first], sizeof *p); next++);
+        fprintf(stderr, "%s %d", first ? "," : "", first);
+        if (next > first + 1)
+            fprintf(stderr, "-%d", next - 1);
+        fprintf(stderr, " %d/%d/%d", p[first].right, p[first].wrong, p[first].unverified);
+    }
 }
 
-void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+/* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
+static void print_levels(const struct nc_hierarchy *h)
+{
+    fprintf(stderr, ", groups:");
+    for (int l = 0; l < h->groups.levels; l++)
+        fprintf(stderr, "%s %s %d", l ? "," : "", nc_level_name(h->name[l]), h->groups.level[l + 1] - h->groups.level[l]);
+}
+
+static void print_segment(const struct MPIDI_NUMACOLL_comm *state, int wanted)
+{
+    static const char *const backings[] = {
+        [NC_BACKING_HUGETLB] = "a memfd of huge pages",[NC_BACKING_MEMFD] = "a memfd",
+        [NC_BACKING_UNNAMED_FILE] = "/dev/shm",[NC_BACKING_NAMED_FILE] = "/dev/shm"
+    };
+    const struct nc_segment *s = &state->segment;
+
+    fprintf(stderr, "%zu bytes in %s", s->bytes, backings[s->backing]);
+    if (wanted != MPIR_CVAR_NUMACOLL_HUGE_PAGES_off && s->backing != NC_BACKING_HUGETLB)
+        fprintf(stderr, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
+}
+
+static void print_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
     char tree[32];
 
+    fprintf(stderr, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
+    print_segment(state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
+    MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
+    fprintf(stderr, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s", g->slots, g->slot_bytes,
+            g->set_slots, state->waiter.yield ? "yield" : "spin", tree);
+    print_levels(&state->all);
+    print_placement(state->placement, state->size);
+    if (state->unbound)
+        fprintf(stderr, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
+    fputc('\n', stderr);
+}
+
+void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+{
     if (MPIR_CVAR_NUMACOLL_REPORT < 1 || comm->rank != 0)
         return;
-    if (state->phase == NC_PHASE_UNUSABLE) {
+    if (!state->agreed)
         fprintf(stderr, "numacoll: communicator of %d ranks: unusable: %s\n", comm->local_size,
                 MPIDI_NUMACOLL_reason_name(state->reason));
-    } else if (state->segment.base) {
-        fprintf(stderr, "numacoll: communicator of %d ranks, %d on this node: %zu bytes in %s, "
-                "%u slots of %u bytes, %u given back at a time, waits %s", comm->local_size, state->size,
-                state->segment.bytes, state->segment.backing == NC_BACKING_MEMFD ? "a memfd" : "/dev/shm",
-                g->slots, g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin");
-        nc_variable_format(&MPIDI_NUMACOLL_variables[NC_BCAST_TREE], (int) state->bcast[0].kind, tree, sizeof tree);
-        fprintf(stderr, ", bcast_tree %s", tree);
-        print_placement(&state->segment.placement);
-        if (state->unbound)
-            fprintf(stderr, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
-        fputc('\n', stderr);
-    }
+    else if (state->segment.base)
+        print_setup(state, comm);
     fflush(stderr);
 }
 

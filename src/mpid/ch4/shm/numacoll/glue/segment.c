@@ -20,7 +20,7 @@
 #include "numacoll.h"
 
 #define MAGIC 0x6c6c6f6361006d75ull
-#define LAYOUT_VERSION 1
+#define LAYOUT_VERSION 2
 
 /* First page of a segment. Written by local rank 0 in step 1, read by the others in step 2, partner of both: the
  * message of step 2. */
@@ -30,6 +30,7 @@ struct nc_header {
     uint32_t uid;
     uint64_t nonce;             /* of this segment: a process number may mean another process elsewhere */
     uint64_t bytes;
+    uint64_t page;              /* bytes of a page, as wanted */
     struct nc_geometry geometry;
 };
 
@@ -40,6 +41,7 @@ struct invitation {
     int pid, fd;
     uint64_t nonce;
     uint64_t bytes;
+    uint64_t page;
     struct nc_geometry geometry;
     char path[64];
 };
@@ -58,10 +60,11 @@ static bool charge(size_t bytes)
 }
 
 /* The segment that fits the budget: half as many slots, until one is left. 0 if none does. */
-static size_t charge_what_fits(struct nc_geometry *g)
+static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page, size_t *offset)
 {
     for (;;) {
-        size_t bytes = nc_layout_make(g).total;
+        struct nc_layout layout = nc_layout_make(g);
+        size_t bytes = nc_layout_place(&layout, (int) g->ranks, wanted->numa, page, offset);
         if (charge(bytes))
             return bytes;
         if (g->slots == 1)
@@ -74,9 +77,26 @@ static size_t charge_what_fits(struct nc_geometry *g)
 
 /* ---- backings ---- */
 
-static int open_memfd(void)
+/* The number behind a word in a file of the kernel's, times `unit`; 0 if it is not there. */
+static size_t number_in(const char *path, const char *before, size_t unit)
 {
-    return memfd_create("numacoll", MFD_CLOEXEC);
+    char *text = MPIDI_NUMACOLL_read_text(path), *at = text ? strstr(text, before) : NULL;
+    size_t bytes = at ? strtoul(at + strlen(before), NULL, 10) * unit : 0;
+
+    MPL_free(text);
+    return bytes;
+}
+
+/* Bytes of a page of the kind that is wanted; ordinary ones where the system knows no such kind. */
+static size_t page_bytes(int huge_pages)
+{
+    size_t page = 0;
+
+    if (huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb)
+        page = number_in("/proc/meminfo", "Hugepagesize:", 1024);
+    else if (huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_thp)
+        page = number_in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "", 1);
+    return page > NC_PAGE && (page & (page - 1)) == 0 ? page : NC_PAGE;
 }
 
 /* A file must leave MPICH's own message cells what they may still need: their pages come when they are touched. */
@@ -93,8 +113,10 @@ static bool room_in_dev_shm(size_t bytes)
  * opened, and keeps its name no longer than it takes all to attach. */
 static int open_backing(enum nc_backing backing, size_t bytes, char *path, size_t size)
 {
+    if (backing == NC_BACKING_HUGETLB)
+        return memfd_create("numacoll", MFD_CLOEXEC | MFD_HUGETLB);
     if (backing == NC_BACKING_MEMFD)
-        return open_memfd();
+        return memfd_create("numacoll", MFD_CLOEXEC);
     if (!room_in_dev_shm(bytes))
         return -1;
     if (backing == NC_BACKING_UNNAMED_FILE)
@@ -103,15 +125,38 @@ static int open_backing(enum nc_backing backing, size_t bytes, char *path, size_
     return mkstemp(path);
 }
 
-static void *map(int fd, size_t bytes, enum nc_backing backing)
+/* Address space from a multiple of `page` on, as transparent huge pages need it; NULL: anywhere. */
+static char *reserve(size_t bytes, size_t page)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    char *all, *start;
 
-    if (base == MAP_FAILED)
+    if (page == NC_PAGE)
         return NULL;
+    all = mmap(NULL, bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    start = (char *) (((uintptr_t) all + page - 1) & ~(uintptr_t) (page - 1));
+    if (start > all)
+        munmap(all, (size_t) (start - all));
+    munmap(start + bytes, (size_t) (all + page - start));
+    return start;
+}
+
+static void *map(int fd, size_t bytes, enum nc_backing backing, size_t page)
+{
+    char *at = backing == NC_BACKING_HUGETLB ? NULL : reserve(bytes, page);
+    void *base = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+
+    if (base == MAP_FAILED) {
+        if (at)
+            munmap(at, bytes);
+        return NULL;
+    }
     /* read-ahead would place neighbours' pages on this process's node */
-    if (backing != NC_BACKING_MEMFD)
+    if (backing > NC_BACKING_MEMFD)
         madvise(base, bytes, MADV_RANDOM);
+    if (page > NC_PAGE && backing == NC_BACKING_MEMFD)
+        madvise(base, bytes, MADV_HUGEPAGE);
     return base;
 }
 
@@ -128,10 +173,13 @@ static uint64_t fresh_nonce(void)
 }
 
 /* A signal undoes and ends fallocate; that is no lack of memory. */
-static bool allocate_pages(int fd, size_t start, size_t bytes)
+static bool allocate_pages(int fd, char *base, size_t start, size_t bytes)
 {
     int failed;
 
+    /* fallocate knows nothing of the advice for huge pages. This does, and fails where a touch would raise SIGBUS; what it
+     * has not made, because it failed or is not known, is made as ordinary pages. */
+    madvise(base + start, bytes, MADV_POPULATE_WRITE);
     do {
         failed = fallocate(fd, 0, (off_t) start, (off_t) bytes);
     } while (failed && errno == EINTR);
@@ -143,12 +191,16 @@ static void *write_header(int fd, const struct invitation *in)
     void *base = NULL;
     struct nc_header h = {
         .magic = MAGIC,.version = LAYOUT_VERSION,.uid = (uint32_t) getuid(),.nonce = in->nonce,
-        .bytes = in->bytes,.geometry = in->geometry
+        .bytes = in->bytes,.page = in->page,.geometry = in->geometry
     };
 
-    /* fallocate first: a page that cannot be had must not turn up as SIGBUS */
-    if (ftruncate(fd, (off_t) in->bytes) == 0 && allocate_pages(fd, 0, NC_PAGE))
-        base = map(fd, in->bytes, in->backing);
+    if (ftruncate(fd, (off_t) in->bytes) == 0)
+        base = map(fd, in->bytes, in->backing, in->page);
+    /* a page that cannot be had must not turn up as SIGBUS */
+    if (base && !allocate_pages(fd, base, 0, NC_PAGE)) {
+        munmap(base, in->bytes);
+        base = NULL;
+    }
     if (base)
         memcpy(base, &h, sizeof h);
     return base;
@@ -179,11 +231,11 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
     segment->backing = in->backing;
     segment->base = NULL;
     if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t) st.st_size == in->bytes)
-        segment->base = map(*fd, in->bytes, in->backing);
+        segment->base = map(*fd, in->bytes, in->backing, in->page);
     if (segment->base) {
         const struct nc_header *h = segment->base;
         if (h->magic != MAGIC || h->version != LAYOUT_VERSION || h->uid != getuid() || h->nonce != in->nonce ||
-            memcmp(&h->geometry, &in->geometry, sizeof h->geometry)) {
+            h->page != in->page || memcmp(&h->geometry, &in->geometry, sizeof h->geometry)) {
             munmap(segment->base, in->bytes);
             segment->base = NULL;
         }
@@ -194,7 +246,7 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
 
 static bool allocate(int fd, char *base, size_t start, size_t bytes)
 {
-    if (!allocate_pages(fd, start, bytes))
+    if (!allocate_pages(fd, base, start, bytes))
         return false;
     for (size_t at = 0; at < bytes; at += NC_PAGE)
         base[start + at] = 0;
@@ -209,7 +261,7 @@ static int my_numa_node(void)
 
 /* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the first touch decides
  * alone, which on a quiet machine comes to the same. */
-static void bind_pages(char *region, size_t bytes)
+static void bind_pages(char *base, size_t start, size_t bytes, size_t page)
 {
     enum { BIND = 2, BITS = 8 * sizeof(unsigned long), WORDS = 1024 / BITS };
     unsigned long nodes[WORDS] = { 0 };
@@ -218,7 +270,11 @@ static void bind_pages(char *region, size_t bytes)
     if (node < 0 || node >= WORDS * BITS)
         return;
     nodes[node / BITS] = 1ul << node % BITS;
-    syscall(SYS_mbind, region, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
+    /* whole huge pages: those at the ends are shared with ranks of the same node */
+    bytes += start % page;
+    start -= start % page;
+    bytes = (bytes + page - 1) / page * page;
+    syscall(SYS_mbind, base + start, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
 }
 
 /* Where the pages of this process's region are, against the node it runs on. move_pages may be refused, and tells of
@@ -249,16 +305,38 @@ static struct nc_placement look_up(const char *region, size_t bytes)
     return found;
 }
 
-/* Each process its own region; with PLACEMENT=none local rank 0 all of them. */
-static bool place(struct nc_segment *segment, int fd, const struct nc_layout *l, int rank, int placement)
+/* Each process its own region, at `start`; with PLACEMENT=none local rank 0 all of them. */
+static bool place(struct nc_segment *segment, int fd, size_t start, size_t region, size_t page, int rank, int placement)
 {
     char *base = segment->base;
 
     if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_none)
         return rank != 0 || allocate(fd, base, NC_PAGE, segment->bytes - NC_PAGE);
     if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
-        bind_pages(base + nc_layout_region(l, rank), l->region);
-    return allocate(fd, base, nc_layout_region(l, rank), l->region);
+        bind_pages(base, start, region, page);
+    return allocate(fd, base, start, region);
+}
+
+/* Bytes of the segment that this process reaches through transparent huge pages: what the kernel says of the mapping. */
+static size_t mapped_huge(const void *base)
+{
+    char *text = MPIDI_NUMACOLL_read_text("/proc/self/smaps"), start[32], *at;
+    size_t bytes = 0;
+
+    snprintf(start, sizeof start, "%lx-", (unsigned long) base);
+    at = text ? strstr(text, start) : NULL;
+    at = at ? strstr(at, "ShmemPmdMapped:") : NULL;
+    if (at)
+        bytes = strtoul(at + strlen("ShmemPmdMapped:"), NULL, 10) << 10;
+    MPL_free(text);
+    return bytes;
+}
+
+static size_t huge_bytes(const struct nc_segment *segment, size_t page)
+{
+    if (segment->backing == NC_BACKING_HUGETLB)
+        return segment->bytes;
+    return page > NC_PAGE ? mapped_huge(segment->base) : 0;
 }
 
 /* ---- agreement ---- */
@@ -319,21 +397,47 @@ static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struc
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, int placement,
-                                  struct nc_segment *segment, enum nc_reason *reason)
+/* Step 1, on local rank 0. */
+static void prepare(struct invitation *in, const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset)
+{
+    in->page = page_bytes(wanted->huge_pages);
+    in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
+    segment->charged = in->bytes > 0;
+    segment->bytes = in->bytes;
+    in->reason = in->bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
+}
+
+/* Steps 4 and 5. */
+static int make_pages(MPIR_Comm * node_comm, const struct invitation *in, const struct nc_wanted *wanted,
+                      struct nc_segment *segment, size_t *offset, int fd, bool * all)
+{
+    struct nc_layout layout = nc_layout_make(&in->geometry);
+    int rank = node_comm->rank, mpi_errno;
+    bool placed;
+
+    nc_layout_place(&layout, node_comm->local_size, wanted->numa, in->page, offset);
+    placed = place(segment, fd, offset[rank], layout.region, in->page, rank, wanted->placement);
+    mpi_errno = all_agree(node_comm, placed, all);
+    /* all pages are there now, whoever made them */
+    if (mpi_errno == MPI_SUCCESS && *all) {
+        segment->placement = look_up((char *) segment->base + offset[rank], layout.region);
+        segment->huge_bytes = huge_bytes(segment, in->page);
+    }
+    return mpi_errno;
+}
+
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, const struct nc_wanted *wanted,
+                                  struct nc_segment *segment, size_t *offset, enum nc_reason *reason)
 {
     int mpi_errno = MPI_SUCCESS, fd = -1;
+    int backing = wanted->huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb ? NC_BACKING_HUGETLB : NC_BACKING_MEMFD;
     struct invitation in = {.reason = NC_REASON_NONE,.geometry = *geometry };
     bool all = false;
 
     memset(segment, 0, sizeof *segment);
-    if (node_comm->rank == 0) {
-        in.bytes = charge_what_fits(&in.geometry);
-        segment->charged = in.bytes > 0;
-        segment->bytes = in.bytes;
-        in.reason = in.bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
-    }
-    for (int backing = NC_BACKING_MEMFD; backing <= NC_BACKING_NAMED_FILE && !all; backing++) {
+    if (node_comm->rank == 0)
+        prepare(&in, wanted, segment, offset);
+    for (; backing <= NC_BACKING_NAMED_FILE && !all; backing++) {
         mpi_errno = make_and_attach(node_comm, backing, &in, segment, &fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
         if (in.reason == NC_REASON_BUDGET)
@@ -341,15 +445,9 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     }
     *reason = all ? NC_REASON_NONE : in.reason == NC_REASON_BUDGET ? NC_REASON_BUDGET : NC_REASON_BACKING;
     if (all) {
-        struct nc_layout layout = nc_layout_make(&in.geometry);
-        bool placed = place(segment, fd, &layout, node_comm->rank, placement);
-        mpi_errno = all_agree(node_comm, placed, &all);
+        mpi_errno = make_pages(node_comm, &in, wanted, segment, offset, fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
-        /* all pages are there now, whoever made them */
-        if (all)
-            segment->placement = look_up((char *) segment->base + nc_layout_region(&layout, node_comm->rank),
-                                         layout.region);
-        else
+        if (!all)
             *reason = NC_REASON_PAGES;
     }
     *geometry = in.geometry;

@@ -17,13 +17,14 @@
 #define PREFIX "numacoll_"
 
 const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT] = {
-#define NC_ROW(NAME, name, scope, low, high, unit, values) { name, scope, low, high, unit, values },
+#define NC_ROW(NAME, name, kind, scope, low, high, unit, values) { name, kind, scope, low, high, unit, values },
     NC_VARIABLES(NC_ROW)
 #undef NC_ROW
 };
 
-static const int *const cvar[NC_SETTING_COUNT] = {
-#define NC_ROW(NAME, name, scope, low, high, unit, values) (const int *) &MPIR_CVAR_NUMACOLL_##NAME,
+/* Where MPICH keeps it: an int, or a text. */
+static const void *const cvar[NC_SETTING_COUNT] = {
+#define NC_ROW(NAME, name, kind, scope, low, high, unit, values) &MPIR_CVAR_NUMACOLL_##NAME,
     NC_VARIABLES(NC_ROW)
 #undef NC_ROW
 };
@@ -47,12 +48,95 @@ static int *hint(MPIR_Comm * comm, int setting)
     return &comm->hints[MPIR_COMM_HINT_MAX - 1 - setting];
 }
 
+/* ---- texts ---- */
+
+/* Texts of plans, each once; a value is a place here. */
+static char **texts;
+static int text_count;
+
+static bool keep(const char *text, int *place)
+{
+    for (*place = 0; *place < text_count; ++*place) {
+        if (!strcmp(texts[*place], text))
+            return true;
+    }
+    char **larger = MPL_realloc(texts, sizeof *texts * (size_t) (text_count + 1), MPL_MEM_COLL);
+    if (larger) {
+        texts = larger;
+        texts[text_count] = MPL_strdup(text);
+    }
+    return larger && texts[text_count] && ++text_count;
+}
+
+bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value)
+{
+    const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
+
+    return nc_variable_parse(v, text, value) && (v->kind != NC_KIND_PLAN || keep(text, value));
+}
+
+void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size)
+{
+    const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
+
+    if (v->kind == NC_KIND_PLAN)
+        snprintf(text, size, "%s", texts[value]);
+    else
+        nc_variable_format(v, value, text, size);
+}
+
+void MPIDI_NUMACOLL_plan(enum nc_setting setting, int value, struct nc_plan *plan)
+{
+    nc_plan_parse(plan, texts[value], MPIDI_NUMACOLL_variables[setting].values);
+}
+
+/* FNV-1a */
+unsigned MPIDI_NUMACOLL_checksum(const char *text)
+{
+    uint32_t hash = 2166136261u;
+
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char) *c) * 16777619u;
+    return hash ? hash : 1;
+}
+
+int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
+{
+    return MPIDI_NUMACOLL_variables[setting].kind == NC_KIND_PLAN ? (int) (MPIDI_NUMACOLL_checksum(texts[value]) >> 1) : value;
+}
+
+/* ---- which value holds ---- */
+
+static bool is_text(enum nc_setting setting)
+{
+    return MPIDI_NUMACOLL_variables[setting].kind >= NC_KIND_LEVELS;
+}
+
+bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text, char number[16])
+{
+    const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
+    int value;
+
+    if (is_text(setting)) {
+        *text = *(const char *const *) cvar[setting];
+        return MPIDI_NUMACOLL_parse(setting, *text, &value);
+    }
+    value = *(const int *) cvar[setting];
+    snprintf(number, 16, "%d", value);
+    *text = number;
+    return v->low <= value && value <= v->high;
+}
+
 int MPIDI_NUMACOLL_variable(enum nc_setting setting)
 {
     const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
-    int value = *cvar[setting];
+    int value;
 
-    /* MPI_T may have written anything since it was checked */
+    /* MPI_T may have written anything since it was checked: then a text is as if empty, which is always allowed */
+    if (is_text(setting))
+        return MPIDI_NUMACOLL_parse(setting, *(const char *const *) cvar[setting], &value) ||
+            MPIDI_NUMACOLL_parse(setting, "", &value) ? value : 0;
+    value = *(const int *) cvar[setting];
     return value < v->low ? v->low : value > v->high ? v->high : value;
 }
 
@@ -93,8 +177,12 @@ int MPIDI_NUMACOLL_leaf_count(void)
     return leaf_count;
 }
 
-void MPIDI_NUMACOLL_leaves_clear(void)
+void MPIDI_NUMACOLL_settings_clear(void)
 {
+    while (text_count > 0)
+        MPL_free(texts[--text_count]);
+    MPL_free(texts);
+    texts = NULL;
     MPL_free(leaves);
     leaves = NULL;
     leaf_count = 0;
@@ -181,7 +269,7 @@ static bool check_key(int rank, const char *key, const char *text)
             fprintf(stderr, "numacoll: info key %s: ignored: there are %s\n", key, allowed);
         return true;
     }
-    if (nc_variable_parse(&MPIDI_NUMACOLL_variables[i], text, &value))
+    if (MPIDI_NUMACOLL_parse(i, text, &value))
         return true;
     nc_variable_allowed(&MPIDI_NUMACOLL_variables[i], allowed, sizeof allowed);
     if (rank == 0)
@@ -239,7 +327,7 @@ void MPIR_numacoll_take_info(MPIR_Comm * comm, MPIR_Info * info)
     for (int at = 0; next_key(info, &at, key, text);) {
         int i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
         if (i >= 0 && MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS &&
-            nc_variable_parse(&MPIDI_NUMACOLL_variables[i], text, &value))
+            MPIDI_NUMACOLL_parse(i, text, &value))
             *hint(comm, i) = turned(value);
     }
 }
@@ -272,13 +360,13 @@ int MPIR_numacoll_renew_info(MPIR_Comm * comm, MPIR_Info * info)
 int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info)
 {
     int mpi_errno = MPI_SUCCESS;
-    char key[MPI_MAX_INFO_KEY], text[64];
+    char key[MPI_MAX_INFO_KEY], text[MPI_MAX_INFO_VAL];
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
         if (!*hint(comm, i))
             continue;
         snprintf(key, sizeof key, PREFIX "%s", MPIDI_NUMACOLL_variables[i].name);
-        nc_variable_format(&MPIDI_NUMACOLL_variables[i], turned(*hint(comm, i)), text, sizeof text);
+        MPIDI_NUMACOLL_format(i, turned(*hint(comm, i)), text, sizeof text);
         mpi_errno = MPIR_Info_set_impl(info, key, text);
         MPIR_ERR_CHECK(mpi_errno);
     }

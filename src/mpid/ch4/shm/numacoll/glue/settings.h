@@ -1,14 +1,15 @@
-/* The variables that are numbers, as they hold for a communicator and a call. */
+/* The variables that numbers stand for, as they hold for a communicator and a call. */
 
 #ifndef NUMACOLL_SETTINGS_H_INCLUDED
 #define NUMACOLL_SETTINGS_H_INCLUDED
 
 #include "mpiimpl.h"
 #include "numacoll_vars.h"
+#include "../core/nc_plan.h"
 #include "../core/nc_variable.h"
 
 enum nc_setting {
-#define NC_NUMBER(NAME, name, scope, low, high, unit, values) NC_##NAME,
+#define NC_NUMBER(NAME, name, kind, scope, low, high, unit, values) NC_VAR_##NAME,
     NC_VARIABLES(NC_NUMBER)
 #undef NC_NUMBER
         NC_SETTING_COUNT
@@ -21,17 +22,33 @@ extern const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT];
 /* What the environment or MPI_T says, brought into range. */
 int MPIDI_NUMACOLL_variable(enum nc_setting setting);
 
+/* Whether what the environment says is allowed; *text: what it says, in memory of 16 bytes if it is a number. */
+bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text, char number[16]);
+
+/* The number a text stands for, false if the variable does not allow it; and the text of a number. The text of a plan
+ * is kept and has a number of its own in this process. */
+bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value);
+void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size);
+
+/* The plan with that number. */
+void MPIDI_NUMACOLL_plan(enum nc_setting setting, int value, struct nc_plan *plan);
+
+/* What two processes have to compare: numbers of texts differ. */
+int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value);
+
 /* What holds for calls on comm selected by a leaf (-1: by none): info key, then leaf, then variable. */
 int MPIDI_NUMACOLL_setting(MPIR_Comm * comm, int leaf, enum nc_setting setting);
 
 /* Whether it comes from an info key of the communicator. */
 bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm * comm, enum nc_setting setting);
 
-/* Parameters of leaves: a new row with nothing set, a value in it, how many, and none any more. -1: no memory. */
+/* Parameters of leaves: a new row with nothing set, a value in it, how many. -1: no memory. */
 int MPIDI_NUMACOLL_leaf_new(void);
 void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value);
 int MPIDI_NUMACOLL_leaf_count(void);
-void MPIDI_NUMACOLL_leaves_clear(void);
+
+/* Forgets leaves and texts. */
+void MPIDI_NUMACOLL_settings_clear(void);
 
 /* json.c: of each level (enum MPIR_numacoll_csel), the variable that names its selection file and the file's checksum, 0
  * without one. */
@@ -40,6 +57,9 @@ unsigned MPIDI_NUMACOLL_file_checksum(int level);
 
 /* json.c: all of a file as a string, to be freed by MPL_free; NULL and errno. */
 char *MPIDI_NUMACOLL_read_text(const char *path);
+
+/* A number that differs, most likely, where texts do; never 0. */
+unsigned MPIDI_NUMACOLL_checksum(const char *text);
 
 /* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
 int MPIDI_NUMACOLL_launch_rank(void);

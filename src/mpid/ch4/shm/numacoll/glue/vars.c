@@ -16,20 +16,19 @@ static void complain(const char *variable, const char *value, const char *allowe
     }
 }
 
-static bool in_range(enum nc_setting setting, int value)
+static bool in_range(enum nc_setting setting)
 {
-    const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
     static const char *const names[NC_SETTING_COUNT] = {
-#define NC_NAME(NAME, name, scope, low, high, unit, values) #NAME,
+#define NC_NAME(NAME, name, kind, scope, low, high, unit, values) #NAME,
         NC_VARIABLES(NC_NAME)
 #undef NC_NAME
     };
-    char text[16], allowed[128];
+    char number[16], allowed[256];
+    const char *text;
 
-    if (v->low <= value && value <= v->high)
+    if (MPIDI_NUMACOLL_variable_is_right(setting, &text, number))
         return true;
-    snprintf(text, sizeof text, "%d", value);
-    nc_variable_allowed(v, allowed, sizeof allowed);
+    nc_variable_allowed(&MPIDI_NUMACOLL_variables[setting], allowed, sizeof allowed);
     complain(names[setting], text, allowed);
     return false;
 }
@@ -115,10 +114,8 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
     int mpi_errno = MPI_SUCCESS;
     bool good = parse_collectives(MPIR_CVAR_NUMACOLL_COLLECTIVES, collectives);
 
-#define NC_CHECK(NAME, name, scope, low, high, unit, values) \
-    good = good && in_range(NC_##NAME, (int) MPIR_CVAR_NUMACOLL_##NAME);
-    NC_VARIABLES(NC_CHECK)
-#undef NC_CHECK
+    for (int i = 0; i < NC_SETTING_COUNT; i++)
+        good = good && in_range(i);
     mention_unknown_names();
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);

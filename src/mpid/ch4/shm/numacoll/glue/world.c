@@ -180,7 +180,7 @@ void MPIDI_NUMACOLL_world_finalize(void)
 {
     if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
         MPIDI_NUMACOLL_report_totals();
-    MPIDI_NUMACOLL_leaves_clear();
+    MPIDI_NUMACOLL_settings_clear();
     MPIDI_NUMACOLL_locations_finalize();
     /* MPI may be initialised again (sessions), and there are four places for hooks in all */
     if (MPIDI_NUMACOLL_world.yield)

@@ -7,11 +7,11 @@ size_t nc_queue_private_bytes(const struct nc_geometry *g)
     return sizeof(nc_clock) * ((size_t) g->slots + g->ranks) + sizeof(struct nc_readers) * g->slots;
 }
 
-void nc_queue_init(struct nc_queue *q, void *segment, const struct nc_geometry *geometry, int rank,
+void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geometry *geometry, int rank,
                    void *private_memory, struct nc_waiter *waiter)
 {
     memset(private_memory, 0, nc_queue_private_bytes(geometry));
-    q->base = segment;
+    q->region = region;
     q->geometry = *geometry;
     q->layout = nc_layout_make(geometry);
     q->rank = rank;

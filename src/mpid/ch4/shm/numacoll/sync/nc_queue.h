@@ -44,7 +44,7 @@ struct nc_readers {
 
 /* A rank's view of the queues. Private to it. */
 struct nc_queue {
-    char *base;                 /* the segment */
+    char *const *region;        /* [ranks] of each process, in the segment */
     struct nc_geometry geometry;
     struct nc_layout layout;
     int rank;
@@ -59,25 +59,23 @@ struct nc_queue {
 /* Bytes of private memory nc_queue_init needs, aligned for uint64_t. */
 size_t nc_queue_private_bytes(const struct nc_geometry *geometry);
 
-/* A view of a segment whose clocks are all zero. */
-void nc_queue_init(struct nc_queue *queue, void *segment, const struct nc_geometry *geometry, int rank,
+/* A view of a segment whose clocks are all zero; region[ranks] must stay. */
+void nc_queue_init(struct nc_queue *queue, char *const *region, const struct nc_geometry *geometry, int rank,
                    void *private_memory, struct nc_waiter *waiter);
 
 static inline struct nc_atomic *nc_queue_done(const struct nc_queue *q, int rank)
 {
-    return (struct nc_atomic *) (q->base + nc_layout_region(&q->layout, rank) + q->layout.done);
+    return (struct nc_atomic *) (q->region[rank] + q->layout.done);
 }
 
 static inline struct nc_post *nc_queue_post(const struct nc_queue *q, int rank)
 {
-    return (struct nc_post *) (q->base + nc_layout_region(&q->layout, rank) + q->layout.posts) +
-        q->operation % NC_POSTS;
+    return (struct nc_post *) (q->region[rank] + q->layout.posts) + q->operation % NC_POSTS;
 }
 
 static inline char *nc_queue_slot(const struct nc_queue *q, int rank, uint64_t slot)
 {
-    return q->base + nc_layout_region(&q->layout, rank) + q->layout.out +
-        slot % q->geometry.slots * q->layout.slot_stride;
+    return q->region[rank] + q->layout.out + slot % q->geometry.slots * q->layout.slot_stride;
 }
 
 /* Writer: the next slot of my OUT ring, for the fragment that these readers finish at `used`, once those of what is in it

@@ -1,0 +1,28 @@
+/* A plan: by which algorithm the members of a group work together, per level of the machine.
+ *
+ *     numa:flat,package:knomial/2,*:flat
+ *
+ * `numa:` is the algorithm among the members of one NUMA node, `package:` the one among the leaders
+ * of the NUMA nodes of one package, and so on (nc_group.h); `*:` is for the levels that are not
+ * named, which otherwise take the first algorithm there is. A degree is allowed where the list of
+ * algorithms ends a word with a slash. */
+
+#ifndef NC_PLAN_H_INCLUDED
+#define NC_PLAN_H_INCLUDED
+
+#include "nc_topo.h"
+
+#define NC_PLAN_DEGREE 8        /* of an algorithm that takes one, where none is given */
+#define NC_PLAN_LARGEST_DEGREE 128
+
+struct nc_plan {
+    unsigned char algorithm[NC_LEVELS + 1];     /* by enum nc_level: place in the list of words */
+    unsigned char degree[NC_LEVELS + 1];
+};
+
+/* Reads a plan; algorithms: words with one space between, "flat kary/ knomial/". False if the text
+ * is none: an unknown level or algorithm, a level twice, a degree where there is none or outside
+ * 2 .. NC_PLAN_LARGEST_DEGREE. An empty text is the plan that names nothing. */
+bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms);
+
+#endif

@@ -1,0 +1,63 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/nc_plan.h"
+
+static const char *const words = "flat kary/ knomial/ rsg";
+
+static void each_level(void **state)
+{
+    struct nc_plan p;
+
+    (void) state;
+    assert_true(nc_plan_parse(&p, "numa:kary,package:knomial/2,top:rsg,*:flat", words));
+    for (int level = 0; level <= NC_LEVELS; level++) {
+        int wanted = level == NC_LEVEL_NUMA ? 1 : level == NC_LEVEL_PACKAGE ? 2 : level == NC_LEVEL_TOP ? 3 : 0;
+        assert_int_equal(p.algorithm[level], wanted);
+    }
+    assert_int_equal(p.degree[NC_LEVEL_NUMA], NC_PLAN_DEGREE);
+    assert_int_equal(p.degree[NC_LEVEL_PACKAGE], 2);
+}
+
+static void levels_not_named(void **state)
+{
+    struct nc_plan p;
+
+    (void) state;
+    assert_true(nc_plan_parse(&p, "", words));
+    assert_true(p.algorithm[NC_LEVEL_L2] == 0 && p.algorithm[NC_LEVEL_TOP] == 0);
+    assert_true(nc_plan_parse(&p, "switch1:rsg", words));
+    assert_true(p.algorithm[NC_LEVEL_SWITCH1] == 3 && p.algorithm[NC_LEVEL_NODE] == 0);
+    /* the star holds for all that are not named, wherever it stands */
+    assert_true(nc_plan_parse(&p, "*:kary/128,l3:flat", words));
+    assert_true(p.algorithm[NC_LEVEL_L3] == 0 && p.algorithm[NC_LEVEL_L2] == 1);
+    assert_int_equal(p.degree[NC_LEVEL_TOP], 128);
+}
+
+static void wrong(void **state)
+{
+    static const char *const texts[] = {
+        "numa", "numa:", "numa:oak", "socket:flat", ":flat", "flat", "numa:flat,", ",numa:flat", "numa:flat,,l3:flat",
+        "numa:flat,numa:flat", "*:flat,*:rsg", "numa:flat/2", "numa:rsg/", "numa:kary/1", "numa:kary/129", "numa:kary/",
+        "numa:kary/x", "numa:kary/2x", "numa:kary/-2", "numa:kary/ 2", "numa:kar", "numa:karyy", "numa :flat", "numa:flat package:flat",
+        "numa:kary/4294967298", "numa:flat:rsg"
+    };
+    struct nc_plan p;
+
+    (void) state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (nc_plan_parse(&p, texts[i], words))
+            fail_msg("\"%s\" passes", texts[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_level), cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong)
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
