@@ -88,7 +88,7 @@ size_t nc_machine_cache_bytes(const struct nc_machine *m)
     return bytes;
 }
 
-/* ---- mapping ---- */
+/* ---- units of the machine ---- */
 
 static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
     [NC_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
@@ -96,6 +96,25 @@ static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
     [NC_LEVEL_NUMA] = HWLOC_OBJ_NUMANODE,
     [NC_LEVEL_PACKAGE] = HWLOC_OBJ_PACKAGE,
 };
+
+/* The unit of a type that a set of processors is in, NULL if it is not a single one. Processors may
+ * have several NUMA nodes (memory of two kinds; a node without processors of its own is local to all
+ * around it): theirs is the narrowest, of equal ones the first. A set that holds processors of
+ * narrower units and others is in none. */
+static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
+                           hwloc_const_cpuset_t set)
+{
+    hwloc_obj_t o = NULL, unit = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
+        if (hwloc_bitmap_intersects(set, o->cpuset) &&
+            (!unit || hwloc_bitmap_weight(o->cpuset) < hwloc_bitmap_weight(unit->cpuset)))
+            unit = o;
+    }
+    return unit && hwloc_bitmap_isincluded(set, unit->cpuset) ? unit : NULL;
+}
+
+/* ---- mapping ---- */
 
 /* Cores, or processors where hwloc knows no cores. */
 static hwloc_obj_type_t core_type(const struct nc_machine *m)
@@ -117,30 +136,26 @@ static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set
     return (int) pu->logical_index;
 }
 
-/* Units of a type that have processors; with number >= 0, *unit becomes that one. */
-static int units_with_processors(const struct nc_machine *m, hwloc_obj_type_t type, int number,
-                                 hwloc_obj_t *unit)
+/* The unit after o (NULL: the first) that ranks are dealt out to: not one whose processors are also
+ * in narrower units, or in an equal one before it. */
+static hwloc_obj_t next_unit(const struct nc_machine *m, hwloc_obj_type_t type, hwloc_obj_t o)
 {
-    int n = 0;
-    hwloc_obj_t o = NULL;
-
-    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
-        if (hwloc_bitmap_iszero(o->cpuset))
-            continue;
-        if (n++ == number)
-            *unit = o;
-    }
-    return n;
+    do
+        o = hwloc_get_next_obj_by_type(m->topology, type, o);
+    while (o && unit_of(m, type, o->cpuset) != o);
+    return o;
 }
 
 static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int ranks, int *processor)
 {
-    hwloc_obj_t unit = NULL;
-    int units = units_with_processors(m, type, -1, &unit);
+    hwloc_obj_t o = NULL;
+    int units = 0, unit = 0;
 
-    for (int i = 0; i < ranks && units > 0; i++) {
-        units_with_processors(m, type, i % units, &unit);
-        processor[i] = processor_inside(m, unit->cpuset, i / units);
+    while ((o = next_unit(m, type, o)))
+        units++;
+    while ((o = next_unit(m, type, o))) {
+        for (int i = unit++; i < ranks; i += units)
+            processor[i] = processor_inside(m, o->cpuset, i / units);
     }
     return units > 0;
 }
@@ -194,24 +209,14 @@ bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, 
     return false;
 }
 
-/* ---- units ---- */
-
-/* The unit of a level that holds the whole set; -1 if none does. */
-static int unit_of(const struct nc_machine *m, hwloc_obj_type_t type, hwloc_const_cpuset_t set)
-{
-    hwloc_obj_t o = NULL;
-
-    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
-        if (hwloc_bitmap_isincluded(set, o->cpuset))
-            return (int) o->logical_index;
-    }
-    return -1;
-}
+/* ---- units of ranks ---- */
 
 static void units_of_set(const struct nc_machine *m, hwloc_const_cpuset_t set, int *unit)
 {
-    for (int level = 0; level < NC_MACHINE_LEVELS; level++)
-        unit[level] = unit_of(m, level_type[level], set);
+    for (int level = 0; level < NC_MACHINE_LEVELS; level++) {
+        hwloc_obj_t o = unit_of(m, level_type[level], set);
+        unit[level] = o ? (int) o->logical_index : -1;
+    }
 }
 
 void nc_machine_units(const struct nc_machine *m, int processor, int *unit)
