@@ -278,6 +278,20 @@ static void numa_around_numa(void **state)
     nc_machine_free(m);
 }
 
+/* As emulated NUMA nodes may lie: a unit that holds no whole core. */
+static void numa_inside_a_core(void **state)
+{
+    struct nc_machine *m = load("synthetic:core:2 numa:2 pu:1");
+
+    (void) state;
+    MAP(m, "core", 0, 2, 1, 3, 0);
+    MAP(m, "numa", 0, 1, 2, 3, 0);
+    UNITS(m, 2, -1, -1, 2, -1);
+    MASK(m, -1, -1, -1, -1, 0, 1);
+    check_groups(m, "core", 6, "numa (0 4) (1 5) (2) (3) node (0 1 2 3)");
+    nc_machine_free(m);
+}
+
 /* ---- processors ---- */
 
 static void one_processor(void **state)
@@ -528,7 +542,7 @@ int main(void)
         cmocka_unit_test(l3_spans_numa), cmocka_unit_test(numa_without_processors),
         cmocka_unit_test(package_without_memory),
         cmocka_unit_test(two_numa_for_the_same_processors), cmocka_unit_test(numa_around_numa),
-        cmocka_unit_test(one_processor),
+        cmocka_unit_test(numa_inside_a_core), cmocka_unit_test(one_processor),
         cmocka_unit_test(two_processors_in_a_core), cmocka_unit_test(unlike_packages),
         cmocka_unit_test(not_all_allowed), cmocka_unit_test(none_of_a_package_allowed),
         cmocka_unit_test(masks_of_nothing), cmocka_unit_test(hundreds_of_processors),

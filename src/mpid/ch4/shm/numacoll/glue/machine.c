@@ -116,19 +116,20 @@ static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
 
 /* ---- mapping ---- */
 
-/* Cores, or processors where hwloc knows no cores. */
-static hwloc_obj_type_t core_type(const struct nc_machine *m)
+/* Cores, or processors where the set holds no whole core. */
+static hwloc_obj_type_t core_type(const struct nc_machine *m, hwloc_const_cpuset_t set)
 {
-    return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE :
-        HWLOC_OBJ_PU;
+    return hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, HWLOC_OBJ_CORE) > 0 ?
+        HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 }
 
 /* The processor that the n-th rank inside a set of processors gets: first one of each core, then the
  * second of each, then round again. */
 static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int n)
 {
-    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, core_type(m));
-    hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(m->topology, set, core_type(m),
+    hwloc_obj_type_t type = core_type(m, set);
+    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, type);
+    hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(m->topology, set, type,
                                                            (unsigned) (n % cores));
     int threads = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU);
     hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU,
