@@ -447,7 +447,9 @@ static void refused_mappings(void **state)
     MAP(m, "list:3,2,1,0", 3, 2, 1);
     refuse_map(m, "list:", 1, "list: rank 0: \"\": must be a processor, 0 to 3");
     refuse_map(m, "list:0", 2, "list: 1 processors: must be one for each of 2 ranks");
+    refuse_map(m, "list:0,1,", 2, "list: rank 2: \"\": must be a processor, 0 to 3");
     refuse_map(m, "list:0,1,", 3, "list: rank 2: \"\": must be a processor, 0 to 3");
+    refuse_map(m, "list:0,1,x", 2, "list: rank 2: \"x\": must be a processor, 0 to 3");
     refuse_map(m, "list:0,,1", 2, "list: rank 1: \"\": must be a processor, 0 to 3");
     refuse_map(m, "list:0;1", 2, "list: rank 0: \"0;1\": must be a processor, 0 to 3");
     refuse_map(m, "list:0,-1", 2, "list: rank 1: \"-1\": must be a processor, 0 to 3");

@@ -161,28 +161,28 @@ static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int rank
     return units > 0;
 }
 
+/* The whole list is looked at: one that is longer than a node has ranks is for other nodes too. */
 static bool read_list(const struct nc_machine *m, const char *list, int ranks, int *processor,
                       char *error, size_t size)
 {
-    int last = nc_machine_processors(m) - 1;
+    int last = nc_machine_processors(m) - 1, i = 0;
+    char *end;
 
-    for (int i = 0; i < ranks; i++) {
-        char *end;
+    do {
         long n = strtol(list, &end, 10);
         if (end == list || n < 0 || n > last || (*end && *end != ',')) {
             snprintf(error, size, "list: rank %d: \"%.*s\": must be a processor, 0 to %d", i,
                      (int) strcspn(list, ","), list, last);
             return false;
         }
-        processor[i] = (int) n;
-        if (*end == 0 && i + 1 < ranks) {
-            snprintf(error, size, "list: %d processors: must be one for each of %d ranks", i + 1,
-                     ranks);
-            return false;
-        }
+        if (i < ranks)
+            processor[i] = (int) n;
+        i++;
         list = end + 1;
-    }
-    return true;
+    } while (*end);
+    if (i < ranks)
+        snprintf(error, size, "list: %d processors: must be one for each of %d ranks", i, ranks);
+    return i >= ranks;
 }
 
 bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, int *processor,
