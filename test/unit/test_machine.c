@@ -484,7 +484,7 @@ static void refuse(const char *topology, const char *line)
     fclose(caught);
 }
 
-static void refuse_text(const char *file, const char *text, size_t n)
+static void refuse_text(const char *file, const char *text, size_t n, const char *problem)
 {
     char topology[64], line[128];
     FILE *f = fopen(file, "w");
@@ -492,7 +492,7 @@ static void refuse_text(const char *file, const char *text, size_t n)
     assert_int_equal(fwrite(text, 1, n, f), n);
     fclose(f);
     snprintf(topology, sizeof topology, "xml:%s", file);
-    snprintf(line, sizeof line, "%s: must be a topology hwloc can load", topology);
+    snprintf(line, sizeof line, "%s: must %s", topology, problem);
     refuse(topology, line);
 }
 
@@ -522,7 +522,8 @@ static void refused_files(void **state)
         "<topology version=\"2.0\"></topology>", "<topology version=\"9.0\">",
         "<?xml version=\"1.0\"?>", "<?xml version=\"1.0\"?>\n<html><body/></html>\n"
     };
-    char file[] = "/tmp/test_machine.XXXXXX", text[8192];
+    static const char problem[] = "be a topology hwloc can load";
+    char file[] = "/tmp/test_machine.XXXXXX", text[8192], *processor;
     FILE *whole = fopen(MACHINES "/memory_only.xml", "r");
     size_t n = fread(text, 1, sizeof text - 1, whole);
 
@@ -531,9 +532,12 @@ static void refused_files(void **state)
     text[n] = 0;
     close(mkstemp(file));
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        refuse_text(file, wrong[i], strlen(wrong[i]));
+        refuse_text(file, wrong[i], strlen(wrong[i]), problem);
     for (size_t cut = 0; cut < (size_t) (strstr(text, "</topology>") - text); cut += 7)
-        refuse_text(file, text, cut);
+        refuse_text(file, text, cut, problem);
+    processor = strstr(text, "<object type=\"PU\"");
+    memset(processor, ' ', strcspn(processor, "\n"));
+    refuse_text(file, text, n, "have the processors of its cores, NUMA nodes and packages");
     unlink(file);
 }
 

@@ -43,6 +43,34 @@ static bool describe(hwloc_topology_t topology, const char *text, char *error, s
     return true;
 }
 
+/* hwloc takes a file with a core whose processors are not there; mappings could not. */
+static bool has_processors(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t o = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(topology, type, o))) {
+        if (!hwloc_bitmap_iszero(o->cpuset) &&
+            hwloc_get_nbobjs_inside_cpuset_by_type(topology, o->cpuset, HWLOC_OBJ_PU) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool take(hwloc_topology_t topology, const char *text, char *error, size_t size)
+{
+    if (hwloc_topology_load(topology)) {
+        snprintf(error, size, "%s: must be a topology hwloc can load", text);
+        return false;
+    }
+    if (!has_processors(topology, HWLOC_OBJ_CORE) || !has_processors(topology, HWLOC_OBJ_NUMANODE)
+        || !has_processors(topology, HWLOC_OBJ_PACKAGE)) {
+        snprintf(error, size, "%s: must have the processors of its cores, NUMA nodes and packages",
+                 text);
+        return false;
+    }
+    return true;
+}
+
 struct nc_machine *nc_machine_load(const char *topology, char *error, size_t size)
 {
     struct nc_machine *m = calloc(1, sizeof *m);
@@ -52,11 +80,8 @@ struct nc_machine *nc_machine_load(const char *topology, char *error, size_t siz
         free(m);
         return NULL;
     }
-    if (describe(m->topology, topology, error, size)) {
-        if (hwloc_topology_load(m->topology) == 0)
-            return m;
-        snprintf(error, size, "%s: must be a topology hwloc can load", topology);
-    }
+    if (describe(m->topology, topology, error, size) && take(m->topology, topology, error, size))
+        return m;
     nc_machine_free(m);
     return NULL;
 }
