@@ -43,6 +43,34 @@ static bool describe(hwloc_topology_t topology, const char *text, char *error, s
     return true;
 }
 
+/* hwloc takes a file with a core whose processors are not there; mappings could not. */
+static bool has_processors(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t o = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(topology, type, o))) {
+        if (!hwloc_bitmap_iszero(o->cpuset) &&
+            hwloc_get_nbobjs_inside_cpuset_by_type(topology, o->cpuset, HWLOC_OBJ_PU) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool take(hwloc_topology_t topology, const char *text, char *error, size_t size)
+{
+    if (hwloc_topology_load(topology)) {
+        snprintf(error, size, "%s: must be a topology hwloc can load", text);
+        return false;
+    }
+    if (!has_processors(topology, HWLOC_OBJ_CORE) || !has_processors(topology, HWLOC_OBJ_NUMANODE)
+        || !has_processors(topology, HWLOC_OBJ_PACKAGE)) {
+        snprintf(error, size, "%s: must have the processors of its cores, NUMA nodes and packages",
+                 text);
+        return false;
+    }
+    return true;
+}
+
 struct nc_machine *nc_machine_load(const char *topology, char *error, size_t size)
 {
     struct nc_machine *m = calloc(1, sizeof *m);
@@ -52,11 +80,8 @@ struct nc_machine *nc_machine_load(const char *topology, char *error, size_t siz
         free(m);
         return NULL;
     }
-    if (describe(m->topology, topology, error, size)) {
-        if (hwloc_topology_load(m->topology) == 0)
-            return m;
-        snprintf(error, size, "%s: must be a topology hwloc can load", topology);
-    }
+    if (describe(m->topology, topology, error, size) && take(m->topology, topology, error, size))
+        return m;
     nc_machine_free(m);
     return NULL;
 }
@@ -88,7 +113,7 @@ size_t nc_machine_cache_bytes(const struct nc_machine *m)
     return bytes;
 }
 
-/* ---- mapping ---- */
+/* ---- units of the machine ---- */
 
 static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
     [NC_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
@@ -97,19 +122,39 @@ static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
     [NC_LEVEL_PACKAGE] = HWLOC_OBJ_PACKAGE,
 };
 
-/* Cores, or processors where hwloc knows no cores. */
-static hwloc_obj_type_t core_type(const struct nc_machine *m)
+/* The unit of a type that a set of processors is in, NULL if it is not a single one. Processors may
+ * have several NUMA nodes (memory of two kinds; a node without processors of its own is local to all
+ * around it): theirs is the narrowest, of equal ones the first. A set that holds processors of
+ * narrower units and others is in none. */
+static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
+                           hwloc_const_cpuset_t set)
 {
-    return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE :
-        HWLOC_OBJ_PU;
+    hwloc_obj_t o = NULL, unit = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
+        if (hwloc_bitmap_intersects(set, o->cpuset) &&
+            (!unit || hwloc_bitmap_weight(o->cpuset) < hwloc_bitmap_weight(unit->cpuset)))
+            unit = o;
+    }
+    return unit && hwloc_bitmap_isincluded(set, unit->cpuset) ? unit : NULL;
+}
+
+/* ---- mapping ---- */
+
+/* Cores, or processors where the set holds no whole core. */
+static hwloc_obj_type_t core_type(const struct nc_machine *m, hwloc_const_cpuset_t set)
+{
+    return hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, HWLOC_OBJ_CORE) > 0 ?
+        HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 }
 
 /* The processor that the n-th rank inside a set of processors gets: first one of each core, then the
  * second of each, then round again. */
 static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int n)
 {
-    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, core_type(m));
-    hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(m->topology, set, core_type(m),
+    hwloc_obj_type_t type = core_type(m, set);
+    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, type);
+    hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(m->topology, set, type,
                                                            (unsigned) (n % cores));
     int threads = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU);
     hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU,
@@ -117,56 +162,52 @@ static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set
     return (int) pu->logical_index;
 }
 
-/* Units of a type that have processors; with number >= 0, *unit becomes that one. */
-static int units_with_processors(const struct nc_machine *m, hwloc_obj_type_t type, int number,
-                                 hwloc_obj_t *unit)
+/* The unit after o (NULL: the first) that ranks are dealt out to: not one whose processors are also
+ * in narrower units, or in an equal one before it. */
+static hwloc_obj_t next_unit(const struct nc_machine *m, hwloc_obj_type_t type, hwloc_obj_t o)
 {
-    int n = 0;
-    hwloc_obj_t o = NULL;
-
-    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
-        if (hwloc_bitmap_iszero(o->cpuset))
-            continue;
-        if (n++ == number)
-            *unit = o;
-    }
-    return n;
+    do
+        o = hwloc_get_next_obj_by_type(m->topology, type, o);
+    while (o && unit_of(m, type, o->cpuset) != o);
+    return o;
 }
 
 static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int ranks, int *processor)
 {
-    hwloc_obj_t unit = NULL;
-    int units = units_with_processors(m, type, -1, &unit);
+    hwloc_obj_t o = NULL;
+    int units = 0, unit = 0;
 
-    for (int i = 0; i < ranks && units > 0; i++) {
-        units_with_processors(m, type, i % units, &unit);
-        processor[i] = processor_inside(m, unit->cpuset, i / units);
+    while ((o = next_unit(m, type, o)))
+        units++;
+    while ((o = next_unit(m, type, o))) {
+        for (int i = unit++; i < ranks; i += units)
+            processor[i] = processor_inside(m, o->cpuset, i / units);
     }
     return units > 0;
 }
 
+/* The whole list is looked at: one that is longer than a node has ranks is for other nodes too. */
 static bool read_list(const struct nc_machine *m, const char *list, int ranks, int *processor,
                       char *error, size_t size)
 {
-    int last = nc_machine_processors(m) - 1;
+    int last = nc_machine_processors(m) - 1, i = 0;
+    char *end;
 
-    for (int i = 0; i < ranks; i++) {
-        char *end;
+    do {
         long n = strtol(list, &end, 10);
         if (end == list || n < 0 || n > last || (*end && *end != ',')) {
             snprintf(error, size, "list: rank %d: \"%.*s\": must be a processor, 0 to %d", i,
                      (int) strcspn(list, ","), list, last);
             return false;
         }
-        processor[i] = (int) n;
-        if (*end == 0 && i + 1 < ranks) {
-            snprintf(error, size, "list: %d processors: must be one for each of %d ranks", i + 1,
-                     ranks);
-            return false;
-        }
+        if (i < ranks)
+            processor[i] = (int) n;
+        i++;
         list = end + 1;
-    }
-    return true;
+    } while (*end);
+    if (i < ranks)
+        snprintf(error, size, "list: %d processors: must be one for each of %d ranks", i, ranks);
+    return i >= ranks;
 }
 
 bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, int *processor,
@@ -194,24 +235,14 @@ bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, 
     return false;
 }
 
-/* ---- units ---- */
-
-/* The unit of a level that holds the whole set; -1 if none does. */
-static int unit_of(const struct nc_machine *m, hwloc_obj_type_t type, hwloc_const_cpuset_t set)
-{
-    hwloc_obj_t o = NULL;
-
-    while ((o = hwloc_get_next_obj_by_type(m->topology, type, o))) {
-        if (hwloc_bitmap_isincluded(set, o->cpuset))
-            return (int) o->logical_index;
-    }
-    return -1;
-}
+/* ---- units of ranks ---- */
 
 static void units_of_set(const struct nc_machine *m, hwloc_const_cpuset_t set, int *unit)
 {
-    for (int level = 0; level < NC_MACHINE_LEVELS; level++)
-        unit[level] = unit_of(m, level_type[level], set);
+    for (int level = 0; level < NC_MACHINE_LEVELS; level++) {
+        hwloc_obj_t o = unit_of(m, level_type[level], set);
+        unit[level] = o ? (int) o->logical_index : -1;
+    }
 }
 
 void nc_machine_units(const struct nc_machine *m, int processor, int *unit)

@@ -31,7 +31,9 @@ bool nc_machine_map(const struct nc_machine *machine, const char *mapping, int r
                     int *processor, char *error, size_t size);
 
 /* The units that a processor, or all processors of a mask, are in: unit[NC_MACHINE_LEVELS], -1 on
- * the levels that the machine does not have or where it is not a single one. */
+ * the levels that the machine does not have or where it is not a single one. A
+ * processor of several NUMA nodes is in the narrowest, of equal ones (two kinds of memory) in the
+ * first. */
 void nc_machine_units(const struct nc_machine *machine, int processor, int *unit);
 void nc_machine_units_of_mask(const struct nc_machine *machine, const struct nc_cpus *mask,
                               int *unit);
