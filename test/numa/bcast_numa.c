@@ -1,11 +1,12 @@
 /* Broadcasts from every root, and then the question where the pages of the segment are. It is put twice, to numacoll's
  * performance variables and to the kernel, over the mapping that /proc/self/maps names; each rank asks for its own
  * region, and the answers must agree.
- *   bcast_numa PLACEMENT:POLICY:VERDICT ...     each on a communicator of its own
+ *   bcast_numa PLACEMENT:POLICY:VERDICT[:HUGE] ...      each on a communicator of its own
  * PLACEMENT  a value of MPIR_CVAR_NUMACOLL_PLACEMENT; where the variable has another, by info key
  * POLICY     local: pages come from the node of who touches them, as is usual; elsewhere: this process's memory policy
  *            prefers another node
  * VERDICT    placed: every page of every region must be on its owner's node; misplaced: at least half must not
+ * HUGE       a value of MPIR_CVAR_NUMACOLL_HUGE_PAGES: the segment must then be one huge page for each node
  * Rank 0 prints the ranks' nodes and a line for each case. */
 
 #define _GNU_SOURCE
@@ -18,7 +19,7 @@
 
 #include "../mpi/coll/nctest.h"
 
-enum { SMALLEST = 4, STEP = 8, LARGEST = 1 << 20, PAGE = 4096 };
+enum { SMALLEST = 4, STEP = 8, LARGEST = 1 << 20, PAGE = 4096, HUGE = 2 << 20 };
 
 /* Pages of a region. absent: nobody had allocated them when we came. */
 enum { PAGES, RIGHT, WRONG, ABSENT, SAID_RIGHT, SAID_WRONG, SAID_UNVERIFIED, ERRORS, NUMBERS };
@@ -92,11 +93,8 @@ static char *find_segment(size_t *bytes)
     return (char *) first;
 }
 
-/* Behind a header page the regions follow each other by rank (PROTOCOLS.md, section 2). */
-static void look_at_region(char *segment, size_t bytes, int node, numbers n)
+static void look_at_pages(char *region, size_t pages, int node, numbers n)
 {
-    size_t pages = (bytes - PAGE) / (size_t) nc_size / PAGE;
-    char *region = segment + PAGE + (size_t) nc_rank * pages * PAGE;
     unsigned char *resident = calloc(pages, 1);
 
     n[PAGES] = pages;
@@ -116,6 +114,35 @@ static void look_at_region(char *segment, size_t bytes, int node, numbers n)
         n[where == node ? RIGHT : WRONG]++;
     }
     free(resident);
+}
+
+/* Behind a header page the regions follow each other by rank (PROTOCOLS.md, section 2). */
+static void look_at_region(char *segment, size_t bytes, int node, numbers n)
+{
+    size_t pages = (bytes - PAGE) / (size_t) nc_size / PAGE;
+
+    look_at_pages(segment + PAGE + (size_t) nc_rank * pages * PAGE, pages, node, n);
+}
+
+/* Huge pages belong to nodes, in the order of the nodes' lowest ranks. */
+static void look_at_huge_page(char *segment, size_t bytes, int node, numbers n)
+{
+    int *nodes = malloc((size_t) nc_size * sizeof *nodes), before = 0, all = 0;
+
+    MPI_Allgather(&node, 1, MPI_INT, nodes, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0, mine = 0; r < nc_size; r++) {
+        bool first = true;
+        for (int i = 0; i < r; i++)
+            first = first && nodes[i] != nodes[r];
+        mine = mine || nodes[r] == node;
+        all += first;
+        before += first && !mine;
+    }
+    if (bytes != (size_t) all * HUGE)
+        nc_fail("bytes of the segment, huge pages", (long) bytes, all);
+    else
+        look_at_pages(segment + (size_t) before * HUGE, HUGE / PAGE, node, n);
+    free(nodes);
 }
 
 static void read_pvars(numbers n)
@@ -138,11 +165,15 @@ static void read_pvars(numbers n)
 
 /* ---- verdict ---- */
 
-static void must_agree(const numbers n)
+static void must_agree(const numbers n, bool huge)
 {
     if (n[PAGES] == 0 || n[ABSENT])
         nc_fail("pages there, of", (long) (n[PAGES] - n[ABSENT]), (long) n[PAGES]);
-    if (n[SAID_RIGHT] != n[RIGHT] || n[SAID_WRONG] != n[WRONG] || n[SAID_UNVERIFIED])
+    if (huge) {
+        /* it looks at its own region, and we at all of the huge page */
+        if (n[SAID_RIGHT] == 0 || n[SAID_WRONG] || n[SAID_UNVERIFIED])
+            nc_fail("by numacoll: right, wrong", (long) n[SAID_RIGHT], (long) n[SAID_WRONG]);
+    } else if (n[SAID_RIGHT] != n[RIGHT] || n[SAID_WRONG] != n[WRONG] || n[SAID_UNVERIFIED])
         nc_fail("by numacoll: right, wrong", (long) n[SAID_RIGHT], (long) n[SAID_WRONG]);
 }
 
@@ -162,7 +193,24 @@ static void print(const char *text, bool good, const numbers sum)
 
 /* ---- one case ---- */
 
-static MPI_Comm communicator(const char *placement)
+/* Bytes that numacoll says are in huge pages: all, or what this process has touched. */
+static void must_be_huge(const char *huge, size_t bytes)
+{
+    struct nc_pvar all[256];
+    int used = nc_pvars_open(all, 256);
+
+    for (int i = 0; i < used; i++) {
+        if (!strcmp(all[i].name, "numacoll_huge_bytes")) {
+            unsigned long long said = nc_pvar_read(&all[i]);
+            if (said < HUGE || said > bytes || (!strcmp(huge, "hugetlb") && said != bytes))
+                nc_fail("bytes in huge pages, of", (long) said, (long) bytes);
+            return;
+        }
+    }
+    nc_fail("no numacoll_huge_bytes", used, 0);
+}
+
+static MPI_Comm communicator(const char *placement, const char *huge)
 {
     const char *variable = getenv("MPIR_CVAR_NUMACOLL_PLACEMENT");
     MPI_Comm comm;
@@ -171,6 +219,8 @@ static MPI_Comm communicator(const char *placement)
     MPI_Info_create(&info);
     if (!variable || strcmp(variable, placement))
         MPI_Info_set(info, "numacoll_placement", placement);
+    if (*huge)
+        MPI_Info_set(info, "numacoll_huge_pages", huge);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Info_free(&info);
     return comm;
@@ -178,21 +228,25 @@ static MPI_Comm communicator(const char *placement)
 
 static void one_case(const char *text, int node)
 {
-    char placement[32] = "", policy[32] = "", verdict[32] = "", *segment;
+    char placement[32] = "", policy[32] = "", verdict[32] = "", huge[32] = "", *segment;
     int errors = nc_errors;
     numbers mine = { 0 }, sum = { 0 };
     size_t bytes;
     MPI_Comm comm;
 
-    sscanf(text, "%31[^:]:%31[^:]:%31s", placement, policy, verdict);
-    comm = communicator(placement);
+    sscanf(text, "%31[^:]:%31[^:]:%31[^:]:%31s", placement, policy, verdict, huge);
+    comm = communicator(placement, huge);
     set_policy(policy, node);
     broadcast_all(comm);
     segment = find_segment(&bytes);
-    if (segment)
+    if (segment && *huge)
+        look_at_huge_page(segment, bytes, node, mine);
+    else if (segment)
         look_at_region(segment, bytes, node, mine);
+    if (*huge)
+        must_be_huge(huge, bytes);
     read_pvars(mine);
-    must_agree(mine);
+    must_agree(mine, *huge);
     set_policy("local", node);
     mine[ERRORS] = (unsigned long long) (nc_errors - errors);
     MPI_Reduce(mine, sum, NUMBERS, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);

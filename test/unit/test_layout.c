@@ -38,6 +38,8 @@ static void regions_by_numa_node(void **state)
     assert_int_equal(nc_layout_place(&l, 7, one, huge, at), huge);
     assert_int_equal(at[0], NC_PAGE);
     assert_int_equal(nc_layout_place(&l, 7, three, NC_PAGE, at), NC_PAGE + 7 * r);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(at[i], NC_PAGE + i * r);
     assert_int_equal(nc_layout_place(&l, 7, three, huge, at), 3 * huge);
     const size_t wanted[7] = { NC_PAGE, huge, NC_PAGE + r, 2 * huge, huge + r, NC_PAGE + 2 * r, 2 * huge + r };
     assert_memory_equal(at, wanted, sizeof wanted);

@@ -40,7 +40,7 @@ size_t nc_layout_place(const struct nc_layout *l, int ranks, const int *numa, si
         /* the header page goes before the first */
         at = first == 0 ? NC_PAGE : up(at, page);
         for (int i = first; i < ranks; i++) {
-            if (numa[i] == numa[first]) {
+            if (page == NC_PAGE || numa[i] == numa[first]) {
                 offset[i] = at;
                 at += l->region;
             }

@@ -45,8 +45,9 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 
-/* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment. The regions of a NUMA
- * node, numa[ranks], are side by side, nodes in the order of their lowest ranks, each but the first from a page on. */
+/* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment: in the order of ranks, or,
+ * with huge pages, those of a NUMA node, numa[ranks], side by side, nodes in the order of their lowest ranks, each but the
+ * first from a page on. */
 size_t nc_layout_place(const struct nc_layout *layout, int ranks, const int *numa, size_t page, size_t *offset);
 
 #endif

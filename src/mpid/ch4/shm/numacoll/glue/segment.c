@@ -186,7 +186,31 @@ static bool allocate_pages(int fd, char *base, size_t start, size_t bytes)
     return !failed;
 }
 
-static void *write_header(int fd, const struct invitation *in)
+static int my_numa_node(void)
+{
+    unsigned cpu, node;
+    return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int) node;
+}
+
+/* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the first touch decides
+ * alone, which on a quiet machine comes to the same. */
+static void bind_pages(char *base, size_t start, size_t bytes, size_t page)
+{
+    enum { BIND = 2, BITS = 8 * sizeof(unsigned long), WORDS = 1024 / BITS };
+    unsigned long nodes[WORDS] = { 0 };
+    int node = my_numa_node();
+
+    if (node < 0 || node >= WORDS * BITS)
+        return;
+    nodes[node / BITS] = 1ul << node % BITS;
+    /* whole huge pages: those at the ends are shared with ranks of the same node */
+    bytes += start % page;
+    start -= start % page;
+    bytes = (bytes + page - 1) / page * page;
+    syscall(SYS_mbind, base + start, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
+}
+
+static void *write_header(int fd, const struct invitation *in, int placement)
 {
     void *base = NULL;
     struct nc_header h = {
@@ -196,6 +220,9 @@ static void *write_header(int fd, const struct invitation *in)
 
     if (ftruncate(fd, (off_t) in->bytes) == 0)
         base = map(fd, in->bytes, in->backing, in->page);
+    /* a huge page has the first region, too */
+    if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
+        bind_pages(base, 0, NC_PAGE, in->page);
     /* a page that cannot be had must not turn up as SIGBUS */
     if (base && !allocate_pages(fd, base, 0, NC_PAGE)) {
         munmap(base, in->bytes);
@@ -206,7 +233,7 @@ static void *write_header(int fd, const struct invitation *in)
     return base;
 }
 
-static void make(enum nc_backing backing, struct invitation *in, struct nc_segment *segment, int *fd)
+static void make(enum nc_backing backing, struct invitation *in, int placement, struct nc_segment *segment, int *fd)
 {
     in->backing = backing;
     in->nonce = fresh_nonce();
@@ -214,7 +241,7 @@ static void make(enum nc_backing backing, struct invitation *in, struct nc_segme
     *fd = open_backing(backing, in->bytes, in->path, sizeof in->path);
     in->fd = *fd;
     segment->backing = backing;
-    segment->base = *fd >= 0 ? write_header(*fd, in) : NULL;
+    segment->base = *fd >= 0 ? write_header(*fd, in, placement) : NULL;
     in->reason = segment->base ? NC_REASON_NONE : NC_REASON_BACKING;
 }
 
@@ -251,30 +278,6 @@ static bool allocate(int fd, char *base, size_t start, size_t bytes)
     for (size_t at = 0; at < bytes; at += NC_PAGE)
         base[start + at] = 0;
     return true;
-}
-
-static int my_numa_node(void)
-{
-    unsigned cpu, node;
-    return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int) node;
-}
-
-/* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the first touch decides
- * alone, which on a quiet machine comes to the same. */
-static void bind_pages(char *base, size_t start, size_t bytes, size_t page)
-{
-    enum { BIND = 2, BITS = 8 * sizeof(unsigned long), WORDS = 1024 / BITS };
-    unsigned long nodes[WORDS] = { 0 };
-    int node = my_numa_node();
-
-    if (node < 0 || node >= WORDS * BITS)
-        return;
-    nodes[node / BITS] = 1ul << node % BITS;
-    /* whole huge pages: those at the ends are shared with ranks of the same node */
-    bytes += start % page;
-    start -= start % page;
-    bytes = (bytes + page - 1) / page * page;
-    syscall(SYS_mbind, base + start, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
 }
 
 /* Where the pages of this process's region are, against the node it runs on. move_pages may be refused, and tells of
@@ -368,13 +371,13 @@ static void abandon(struct nc_segment *segment, int *fd)
 }
 
 /* Steps 1 to 3 with one backing. */
-static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struct invitation *in,
+static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struct invitation *in, int placement,
                            struct nc_segment *segment, int *fd, bool * all)
 {
     int mpi_errno = MPI_SUCCESS;
 
     if (node_comm->rank == 0 && in->reason != NC_REASON_BUDGET)
-        make(backing, in, segment, fd);
+        make(backing, in, placement, segment, fd);
     mpi_errno = invite(node_comm, in);
     MPIR_ERR_CHECK(mpi_errno);
     segment->bytes = in->bytes;
@@ -438,7 +441,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     if (node_comm->rank == 0)
         prepare(&in, wanted, segment, offset);
     for (; backing <= NC_BACKING_NAMED_FILE && !all; backing++) {
-        mpi_errno = make_and_attach(node_comm, backing, &in, segment, &fd, &all);
+        mpi_errno = make_and_attach(node_comm, backing, &in, wanted->placement, segment, &fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
         if (in.reason == NC_REASON_BUDGET)
             break;
