@@ -16,17 +16,15 @@ static void measure_subtrees(const struct nc_tree *tree, int *subtree)
         subtree[tree->parent[i]] += subtree[i];
 }
 
-/* Sorts by subtree, then by index, which stands for the distance. At most log p children are not
- * sorted by index: inserting is cheap. */
-static void sort(int *child, int n, const int *subtree, enum nc_shape_order order)
+/* Sorts by subtree, then by index, which stands for the distance. The many children of a flat tree
+ * are in that order; inserting the few of another is cheap. */
+static void sort(int *child, int n, const int *subtree)
 {
-    int sign = order == NC_SHAPE_UP ? 1 : -1;
-
     for (int i = 1; i < n; i++) {
         int c = child[i], at = i;
         for (; at > 0; at--) {
             int before = child[at - 1], larger = subtree[before] - subtree[c];
-            if (sign * (larger ? larger : before - c) < 0)
+            if (larger < 0 || (larger == 0 && before < c))
                 break;
             child[at] = before;
         }
@@ -40,15 +38,16 @@ static void add_tree(struct nc_shape *shape, int *memory, const struct nc_shape_
                      enum nc_shape_order order, int index, const int *member)
 {
     struct nc_tree tree;
-    int *child = shape->child + shape->children, children;
+    int *to = shape->child + shape->children, *child, children;
 
     nc_tree_make(&tree, memory + n, kind->kind, kind->k, n);
     measure_subtrees(&tree, memory);
+    child = tree.child + tree.first[index];
     children = tree.first[index + 1] - tree.first[index];
-    sort(tree.child + tree.first[index], children, memory, order);
+    sort(child, children, memory);
     for (int i = 0; i < children; i++) {
-        int c = tree.child[tree.first[index] + i];
-        child[i] = member ? member[c] : c;
+        int c = child[order == NC_SHAPE_UP ? i : children - 1 - i];
+        to[i] = member ? member[c] : c;
     }
     shape->children += children;
     if (index > 0)
