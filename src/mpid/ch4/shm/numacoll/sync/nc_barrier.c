@@ -1,7 +1,6 @@
 #include "nc_barrier.h"
 
-/* The first row is what to compare with, the last what to use; all are from Kurnosov, Tokmasheva
- * 2022. Trees: Mellor-Crummey, Scott 1991 (mcs, and with winners fixed beforehand, tournament). */
+/* As compared in Kurnosov, Tokmasheva 2022, whose own is the last. */
 const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_ALGORITHMS] = {
     {.name = "central",.function = nc_barrier_central},
     {.name = "flat",.function = nc_barrier_tree,.arrival = {NC_TREE_FLAT, 2}},

@@ -27,6 +27,8 @@
 #include "nc_atomic.h"
 #include "nc_wait.h"
 
+_Static_assert(sizeof(struct nc_atomic) <= NC_LINE, "a line has room for its word");
+
 /* A rank's view of a set's barriers by one algorithm. Private to it. The caller sets all but the
  * shapes. */
 struct nc_barrier {
@@ -127,10 +129,11 @@ static inline int nc_barrier_pass(const struct nc_barrier *b, int owner, uint64_
     return nc_wait_clock(nc_barrier_gate(b, owner), n, b->waiter);
 }
 
-/* Counts me at a counter; how many there were before. Acquire of the others' R6, and release R6:
- * the last to come may count on what all did before. */
+/* Counts me at a counter; how many there were before. */
 static inline uint64_t nc_barrier_count(const struct nc_barrier *b, int owner)
 {
+    /* release R6, and acquire of the R6 before it: the last to come may count on what all did
+     * before; partners: nc_barrier_count, nc_barrier_central */
     return nc_atomic_add_acq_rel(nc_barrier_counter(b, owner), 1);
 }
 

@@ -1,4 +1,5 @@
 /* A binary combining tree: who comes to a node as the second climbs on. PROTOCOLS.md, 8.3.
+ * Source: Yew, Tzeng, Lawrie 1987.
  *
  * Node m, 0 < m < ranks, joins the `half` ranks below m to those from m on, half being the lowest
  * set bit of m. It is in the area of rank m, so on the NUMA node of ranks it joins where ranks of a

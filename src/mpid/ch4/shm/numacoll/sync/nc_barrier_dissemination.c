@@ -1,4 +1,5 @@
-/* Dissemination: in round k everybody tells the rank 2^k further on. PROTOCOLS.md, 8.4. */
+/* Dissemination: in round k everybody tells the rank 2^k further on. PROTOCOLS.md, 8.4.
+ * Source: Hensgen, Finkel, Manber 1988. */
 
 #include "nc_barrier.h"
 

@@ -1,5 +1,6 @@
 /* A barrier on trees: flat, flat_gr, mcs, tournament and hierarchical are this protocol on
- * different shapes. PROTOCOLS.md, 8.1. */
+ * different shapes. PROTOCOLS.md, 8.1. Sources: mcs: Mellor-Crummey, Scott 1991; tournament:
+ * Hensgen, Finkel, Manber 1988; hierarchical: Kurnosov, Tokmasheva 2022. */
 
 #include "nc_barrier.h"
 
