@@ -25,7 +25,7 @@ int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter
 #define NC_WAIT_SPINS 200       /* looks, a PAUSE after each: many times what a line takes to come from another core */
 
 /* Waits until *at has reached the clock `wanted`; 0, or the error of progress. The acquire is the reader's half of
- * every pair in nc_queue.c; the call site names the release. */
+ * every pair in nc_queue.c and nc_barrier.h; the call site names the release. */
 static inline int nc_wait_clock(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter)
 {
     if (nc_clock_reached(nc_atomic_acquire(at), wanted))

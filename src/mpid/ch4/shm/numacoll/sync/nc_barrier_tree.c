@@ -1,0 +1,56 @@
+/* A barrier on trees: flat, flat_gr, mcs, tournament and hierarchical are this protocol on
+ * different shapes. PROTOCOLS.md, 8.1. Sources: mcs: Mellor-Crummey, Scott 1991; tournament:
+ * Hensgen, Finkel, Manber 1988; hierarchical: Kurnosov, Tokmasheva 2022. */
+
+#include "nc_barrier.h"
+
+/* 1. All below me have arrived. */
+static int await_children(const struct nc_barrier *b, uint64_t n)
+{
+    for (int i = 0; i < b->arrival.children; i++) {
+        int error = nc_barrier_await(b, b->arrival.child[i], n);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* 4. Who waits for me may leave. */
+static void tell_children(const struct nc_barrier *b, uint64_t n)
+{
+    for (int i = 0; i < b->release.children; i++)
+        nc_barrier_signal(b, b->release.child[i], n);
+}
+
+static int lead(const struct nc_barrier *b, uint64_t n)
+{
+    int error = nc_barrier_between(b);  /* 3 */
+
+    if (b->gate)
+        nc_barrier_open(b, 0, n);       /* 4 */
+    else
+        tell_children(b, n);
+    return error;
+}
+
+static int follow(const struct nc_barrier *b, uint64_t n)
+{
+    int error;
+
+    nc_barrier_signal(b, b->arrival.parent, n); /* 2 */
+    if (b->gate)
+        return nc_barrier_pass(b, 0, n);        /* 5 */
+    error = nc_barrier_await(b, b->release.parent, n);  /* 5 */
+    if (!error)
+        tell_children(b, n);
+    return error;
+}
+
+int nc_barrier_tree(struct nc_barrier *b, uint64_t n)
+{
+    int error = await_children(b, n);
+
+    if (error)
+        return error;
+    return b->rank == 0 ? lead(b, n) : follow(b, n);
+}

@@ -1,0 +1,346 @@
+/* The barriers, for Spin: three ranks, three barriers, every interleaving. Run by ./spin.
+ *
+ * What is mirrored (src/mpid/ch4/shm/numacoll/sync; step numbers are those of PROTOCOLS.md, section 8):
+ *   LINE, COUNTER, GATE   nc_barrier.h                nc_barrier_at, nc_barrier_counter, nc_barrier_gate
+ *   tree                  nc_barrier_tree.c           arrival along the chain 2 1 0; release along 0 (2 1), or the gate
+ *   central               nc_barrier_central.c
+ *   combining             nc_barrier_combining.c      node 1 joins ranks 0 and 1, node 2 joins them and rank 2
+ *   dissemination         nc_barrier_dissemination.c  distances 1 and 2
+ *
+ * Which: each barrier is a random one of those in ALGORITHMS, a set of bits, equal on all ranks; with or without
+ * something between, as BETWEEN says (0, 1, or 2 for a random one in each barrier). So an algorithm follows any other.
+ *
+ * Asserted: nobody leaves, and rank 0 does nothing between, before all have entered; nobody leaves before rank 0 has
+ * done it; lines and gates only grow. That nobody waits for ever is the search for invalid end states.
+ *
+ * One step touches one shared location; a wait is part of the step it licenses (what is waited for only grows). Numbers
+ * of barriers are consecutive. The order of memory is not mirrored: ThreadSanitizer looks at it in test_barrier.c.
+ *
+ * Mutants: see MUTANT_. Each breaks one rule. */
+
+#define RANKS 3
+#ifndef BARRIERS
+#define BARRIERS 3
+#endif
+
+#define TREE 0
+#define TREE_GATE 1
+#define CENTRAL 2
+#define COMBINING 3
+#define DISSEMINATION 4
+
+#ifndef ALGORITHMS
+#define ALGORITHMS 31
+#endif
+#ifndef BETWEEN
+#define BETWEEN 2
+#endif
+
+byte line[RANKS * RANKS];       /* [reader][writer] */
+byte counter[RANKS];
+byte gate[RANKS];
+
+byte chosen[BARRIERS + 1];      /* by the number of the barrier */
+bool with[BARRIERS + 1];
+byte entered[RANKS];            /* for the assertions only, as is this: */
+byte done_between;
+
+#define LINE(reader, writer) line[(reader) * RANKS + (writer)]
+
+#define RAISE(word) assert(word < n); word = n
+
+#define ALL_ENTERED assert(entered[0] >= n && entered[1] >= n && entered[2] >= n)
+
+/* ---- nc_barrier.h ---- */
+
+inline signal(reader)
+{
+    d_step { RAISE(LINE(reader, _pid)) }
+}
+
+#define await(writer) LINE(_pid, writer) >= n
+
+inline open(owner)
+{
+    d_step { RAISE(gate[owner]) }
+}
+
+#define pass(owner) gate[owner] >= n
+
+inline between()
+{
+    if
+    :: with[n] -> d_step { ALL_ENTERED; done_between = n }
+    :: else
+    fi
+}
+
+/* ---- tree ---- */
+
+inline tell_children()
+{
+    /* step 4 */
+    if
+    :: chosen[n] == TREE_GATE -> open(0)
+    :: else ->
+        signal(2);
+#if !defined(MUTANT_CHILD_NOT_TOLD) && !defined(MUTANT_LINE_TWICE)
+        signal(1)
+#endif
+    fi
+}
+
+inline tree()
+{
+    if
+    :: _pid == 0 ->
+#ifdef MUTANT_TREE_BETWEEN_EARLY
+        between();
+        await(1);
+#else
+        /* steps 1, 3 */
+        await(1);
+#ifdef MUTANT_GATE_BEFORE_BETWEEN
+        tell_children();
+        between();
+#else
+        between();
+#endif
+#endif
+#ifndef MUTANT_GATE_BEFORE_BETWEEN
+        tell_children()
+#endif
+    :: else ->
+        if
+        :: _pid == 1 ->
+#ifdef MUTANT_TREE_REPORTS_EARLY
+            signal(0);
+            await(2)
+#else
+            /* steps 1, 2 */
+            await(2);
+            signal(0)
+#endif
+        :: else -> signal(1)
+        fi;
+        /* step 5 */
+        if
+        :: chosen[n] == TREE_GATE -> pass(0)
+#ifdef MUTANT_LINE_TWICE
+        /* told by its child, in the line in which it has reported: a tree that is gone down as another was gone up */
+        :: chosen[n] == TREE && _pid == 1 -> await(2)
+        :: chosen[n] == TREE && _pid == 2 -> await(0); signal(1)
+#else
+        :: else -> await(0)
+#endif
+        fi
+    fi
+}
+
+/* ---- central ---- */
+
+#ifdef MUTANT_CENTRAL_MISCOUNTS
+#define LAST(before, all) ((before) + 2 >= (all))
+#else
+#define LAST(before, all) ((before) + 1 == (all))
+#endif
+
+inline central()
+{
+    /* step 1 */
+    d_step {
+        before = counter[0];
+        counter[0]++;
+    }
+    if
+    :: (with[n] && _pid != 0) || (!with[n] && !LAST(before, before - before % RANKS + RANKS)) -> pass(0)
+    :: else ->
+#ifndef MUTANT_CENTRAL_BETWEEN_EARLY
+        /* step 2 */
+        if
+        :: with[n] -> counter[0] >= before - before % RANKS + RANKS
+        :: else
+        fi;
+#endif
+        between();
+        /* step 3 */
+        open(0)
+    fi;
+    before = 0
+}
+
+/* ---- combining ---- */
+
+#ifdef MUTANT_SHARED_COUNTER
+#define NODE_1 0
+#else
+#define NODE_1 1
+#endif
+
+#ifdef MUTANT_COMBINING_BOTH_CLIMB
+#define SECOND(before) true
+#else
+#define SECOND(before) ((before) % 2 == 1)
+#endif
+
+inline climb()
+{
+    /* step 1 */
+    half = 1;
+    if
+    :: _pid < 2 ->
+        d_step {
+            before = counter[NODE_1];
+            counter[NODE_1]++;
+        }
+        if
+        :: SECOND(before) -> half = 2
+        :: else
+        fi
+    :: else -> half = 2
+    fi;
+    if
+    :: half == 2 ->
+        d_step {
+            before = counter[2];
+            counter[2]++;
+        }
+        if
+        :: SECOND(before) -> half = 4
+        :: else
+        fi
+    :: else
+    fi;
+    before = 0
+}
+
+/* The node below `half` is node 1, of ranks 0 and 1; and node 2, if it was climbed and this is all. */
+inline descend(top_too)
+{
+    /* step 4 */
+    if
+    :: half == 4 && top_too -> open(2)
+    :: else
+    fi;
+    if
+    :: half >= 2 && _pid < 2 -> open(1)
+    :: else
+    fi
+}
+
+inline combining()
+{
+    climb();
+    if
+    :: !with[n] ->
+        /* step 5 */
+        if
+        :: half == 1 -> pass(1)
+        :: half == 2 -> pass(2)
+        :: else
+        fi;
+        descend(true)
+    :: with[n] && _pid == 0 ->
+#ifndef MUTANT_COMBINING_BETWEEN_EARLY
+        if
+        :: half < 4 -> pass(0)
+        :: else
+        fi;
+#endif
+        between();
+        /* step 3 */
+        open(2);
+        descend(false)
+    :: else ->
+        if
+        :: half == 4 ->
+            /* step 2 */
+            open(0);
+            pass(2)
+        :: half == 2 -> pass(2)
+        :: else -> pass(1)
+        fi;
+        descend(false)
+    fi;
+    half = 0
+}
+
+/* ---- dissemination ---- */
+
+inline dissemination()
+{
+#ifdef MUTANT_DISSEMINATION_BETWEEN_EARLY
+    if
+    :: _pid == 0 -> between()
+    :: else
+    fi;
+#endif
+    /* steps 1, 2 */
+    signal((_pid + 1) % RANKS);
+    await((_pid + 2) % RANKS);
+#ifndef MUTANT_DISSEMINATION_SHORT
+    signal((_pid + 2) % RANKS);
+    await((_pid + 1) % RANKS);
+#endif
+    /* steps 3, 4 */
+    if
+    :: with[n] && _pid == 0 ->
+        between();
+        open(0)
+    :: with[n] && _pid != 0 -> pass(0)
+    :: else
+    fi
+}
+
+/* ---- a rank ---- */
+
+#define MAY(algorithm) ((ALGORITHMS >> (algorithm)) & 1)
+
+bool ready;                     /* the algorithms are chosen */
+
+active [RANKS] proctype rank()
+{
+    byte n, before, half;
+
+    ready;
+    do
+    :: n < BARRIERS ->
+        d_step {
+            n++;
+            entered[_pid] = n;
+        }
+        if
+        :: chosen[n] <= TREE_GATE -> tree()
+        :: chosen[n] == CENTRAL -> central()
+        :: chosen[n] == COMBINING -> combining()
+        :: chosen[n] == DISSEMINATION -> dissemination()
+        fi;
+        d_step { ALL_ENTERED; assert(!with[n] || done_between >= n) }
+    :: else -> break
+    od
+}
+
+#define MAY(algorithm) ((ALGORITHMS >> (algorithm)) & 1)
+
+active proctype choice()
+{
+    byte i;
+
+    atomic {
+        for (i : 1 .. BARRIERS) {
+            if
+            :: MAY(TREE) -> chosen[i] = TREE
+            :: MAY(TREE_GATE) -> chosen[i] = TREE_GATE
+            :: MAY(CENTRAL) -> chosen[i] = CENTRAL
+            :: MAY(COMBINING) -> chosen[i] = COMBINING
+            :: MAY(DISSEMINATION) -> chosen[i] = DISSEMINATION
+            fi;
+            if
+            :: BETWEEN != 1 -> with[i] = false
+            :: BETWEEN != 0 -> with[i] = true
+            fi
+        }
+        i = 0;
+        ready = true
+    }
+}

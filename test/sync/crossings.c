@@ -1,0 +1,291 @@
+/* What a barrier costs on a machine that is not here: 2 packages of 2 NUMA nodes of 32 cores, 128
+ * ranks, three mappings. Counted, not timed, in the code of sync/ itself, built with
+ * NC_ATOMIC_OBSERVED. TAP on standard output.
+ *
+ * A crossing is a load that first sees what a process of another NUMA node has written (that a
+ * store may have to fetch its line, too, is not counted; it keeps nobody waiting). The longest
+ * chain of a barrier is the largest number of crossings that follow from each other: a store
+ * carries how many lie behind its writer.
+ *
+ * The ranks are coroutines of one thread, so that a store and its record are one step. Who waits
+ * gives way to a random rank that is not through yet. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "sync/nc_barrier.h"
+
+enum {
+    RANKS = 128, CORES = 32, LEVELS = 3, BARRIERS = 5,
+    FLAG = NC_BARRIER_ALGORITHMS, VARIANTS, HIERARCHICAL = FLAG - 1,
+    STACK = 64 * 1024
+};
+
+enum mapping { BY_CORE, BY_NUMA, BY_PACKAGE, MAPPINGS };
+
+static const char *const mapping_name[MAPPINGS] = { "core", "numa", "package" };
+
+static int core_of(enum mapping mapping, int rank)
+{
+    switch (mapping) {
+        case BY_CORE:
+            return rank;
+        case BY_NUMA:
+            return rank % 4 * CORES + rank / 4;
+        default:
+            return rank % 2 * 2 * CORES + rank / 2;
+    }
+}
+
+/* ---- the record ---- */
+
+/* A line of NC_LINE bytes: who wrote it last, with how many crossings behind him, and how often it
+ * has been written. */
+struct line {
+    int writer, depth;
+    uint32_t times;
+};
+
+enum { LINES = RANKS * (RANKS + 2) };
+
+static char areas[LINES * NC_LINE] __attribute__ ((aligned(NC_LINE)));
+static struct line line[LINES];
+static uint32_t seen[RANKS][LINES];     /* `times` when a rank looked last */
+static int depth[RANKS], crossings, me;
+static int numa_of[RANKS];
+
+static size_t line_of(const struct nc_atomic *a)
+{
+    return (size_t) ((const char *) a - areas) / NC_LINE;
+}
+
+void nc_observe_load(const struct nc_atomic *a)
+{
+    size_t i = line_of(a);
+    int far = numa_of[line[i].writer] != numa_of[me];
+
+    if (seen[me][i] == line[i].times)
+        return;
+    seen[me][i] = line[i].times;
+    crossings += far;
+    if (depth[me] < line[i].depth + far)
+        depth[me] = line[i].depth + far;
+}
+
+void nc_observe_store(const struct nc_atomic *a)
+{
+    struct line *l = &line[line_of(a)];
+
+    l->writer = me;
+    l->depth = depth[me];
+    l->times++;
+    seen[me][line_of(a)] = l->times;
+}
+
+/* ---- ranks ---- */
+
+static char *area[RANKS];
+static struct nc_barrier barrier[RANKS];
+static void *private_memory[RANKS];
+static struct nc_waiter waiter[RANKS];
+static nc_barrier_function function;
+static uint64_t n;
+static int failed;
+
+static ucontext_t scheduler, context[RANKS];
+static char stack[RANKS][STACK];
+static int waiting[RANKS], left;        /* ranks that are not through */
+
+/* Progress, as the wait calls it. */
+static int give_way(void *unused)
+{
+    (void) unused;
+    swapcontext(&context[me], &scheduler);
+    return 0;
+}
+
+static void rank_main(void)
+{
+    failed += function(&barrier[me], n) != 0;
+    for (int i = 0; i < left; i++) {
+        if (waiting[i] == me) {
+            waiting[i] = waiting[--left];
+            break;
+        }
+    }
+}
+
+/* One barrier. Each rank starts when its turn first comes. */
+static void run_barrier(void)
+{
+    n++;
+    crossings = 0;
+    memset(depth, 0, sizeof depth);
+    for (int i = 0; i < LINES; i++)
+        line[i].depth = 0;
+    for (int r = 0; r < RANKS; r++) {
+        getcontext(&context[r]);
+        context[r].uc_stack.ss_sp = stack[r];
+        context[r].uc_stack.ss_size = STACK;
+        context[r].uc_link = &scheduler;
+        makecontext(&context[r], rank_main, 0);
+        waiting[r] = r;
+    }
+    for (left = RANKS; left > 0;) {
+        me = waiting[rand() % left];
+        swapcontext(&scheduler, &context[me]);
+    }
+}
+
+/* ---- the machine ---- */
+
+struct machine {
+    struct nc_groups groups;
+    void *topo_memory, *memory;
+};
+
+static void make_machine(struct machine *m, enum mapping mapping)
+{
+    static int unit[RANKS][NC_LEVEL_NODE + 1];
+    struct nc_locations locations = {
+        .ranks = RANKS,.columns = NC_LEVEL_NODE + 1,.unit = unit[0]
+    };
+    struct nc_topo topo;
+
+    for (int r = 0; r < RANKS; r++) {
+        numa_of[r] = core_of(mapping, r) / CORES;
+        unit[r][NC_LEVEL_NUMA] = numa_of[r];
+        unit[r][NC_LEVEL_PACKAGE] = numa_of[r] / 2;
+    }
+    m->topo_memory = malloc(nc_topo_bytes(&locations));
+    nc_topo_make(&topo, m->topo_memory, &locations, 1u << NC_LEVEL_NUMA | 1u << NC_LEVEL_PACKAGE);
+    m->memory = malloc(nc_groups_bytes(&topo));
+    nc_groups_make(&m->groups, m->memory, &topo);
+}
+
+static const struct nc_shape_tree inside[LEVELS] = {
+    {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}
+};
+
+static void make_barriers(int variant, const struct machine *m)
+{
+    const struct nc_barrier_algorithm *a =
+        &nc_barrier_algorithms[variant == FLAG ? HIERARCHICAL : variant];
+    struct nc_barrier_levels levels = {
+        .groups = &m->groups,.inside = inside,.flag = variant == FLAG
+    };
+
+    function = a->function;
+    for (int r = 0; r < RANKS; r++) {
+        area[r] = areas + (size_t) r * nc_barrier_bytes(RANKS);
+        waiter[r] = (struct nc_waiter) {.progress = give_way,.yield = true };
+        barrier[r] = (struct nc_barrier) {
+            .area = area,.rank = r,.ranks = RANKS,.waiter = &waiter[r]
+        };
+        private_memory[r] = malloc(nc_barrier_private_bytes(RANKS));
+        nc_barrier_shape(&barrier[r], private_memory[r], a, &levels);
+    }
+}
+
+/* ---- the table ---- */
+
+struct cost {
+    int total, chain;
+};
+
+static struct cost cost[MAPPINGS][VARIANTS];
+
+/* The worst of some barriers; the first, which finds lines nobody has written, does not count. */
+static struct cost measure(int variant, const struct machine *m)
+{
+    struct cost worst = { 0, 0 };
+
+    make_barriers(variant, m);
+    run_barrier();
+    for (int i = 0; i < BARRIERS; i++) {
+        run_barrier();
+        if (worst.total < crossings)
+            worst.total = crossings;
+        for (int r = 0; r < RANKS; r++) {
+            if (worst.chain < depth[r])
+                worst.chain = depth[r];
+        }
+    }
+    for (int r = 0; r < RANKS; r++)
+        free(private_memory[r]);
+    return worst;
+}
+
+static void measure_all(void)
+{
+    for (int mapping = 0; mapping < MAPPINGS; mapping++) {
+        struct machine m;
+
+        make_machine(&m, (enum mapping) mapping);
+        for (int v = 0; v < VARIANTS; v++)
+            cost[mapping][v] = measure(v, &m);
+        free(m.topo_memory);
+        free(m.memory);
+    }
+}
+
+static void print_table(void)
+{
+    printf("# crossings in a barrier of %d ranks: all / in the longest chain\n", RANKS);
+    printf("# %-20s", "mapping by");
+    for (int m = 0; m < MAPPINGS; m++)
+        printf(" %11s", mapping_name[m]);
+    for (int v = 0; v < VARIANTS; v++) {
+        printf("\n# %-20s", v == FLAG ? "hierarchical, flag" : nc_barrier_algorithms[v].name);
+        for (int m = 0; m < MAPPINGS; m++)
+            printf("   %4d / %2d", cost[m][v].total, cost[m][v].chain);
+    }
+    printf("\n");
+}
+
+/* ---- what is asserted ---- */
+
+static int tests, failures;
+
+static void check(int holds, const char *name, ...)
+{
+    va_list arguments;
+
+    failures += !holds;
+    printf("%s %d - ", holds ? "ok" : "not ok", ++tests);
+    va_start(arguments, name);
+    vprintf(name, arguments);
+    va_end(arguments);
+    printf("\n");
+}
+
+static int is_fewest(enum mapping mapping)
+{
+    for (int v = 0; v < NC_BARRIER_ALGORITHMS; v++) {
+        if (cost[mapping][v].total < cost[mapping][HIERARCHICAL].total)
+            return 0;
+    }
+    return 1;
+}
+
+int main(void)
+{
+    printf("1..%d\n", 2 * MAPPINGS + 2);
+    srand(1);
+    measure_all();
+    print_table();
+    check(failed == 0, "no barrier failed");
+    for (int m = 0; m < MAPPINGS; m++) {
+        check(is_fewest((enum mapping) m), "mapping by %s: none crosses less than hierarchical",
+              mapping_name[m]);
+        check(cost[m][HIERARCHICAL].chain <= 2 * LEVELS,
+              "mapping by %s: its longest chain is at most twice the levels", mapping_name[m]);
+    }
+    check(cost[0][HIERARCHICAL].total == cost[1][HIERARCHICAL].total &&
+          cost[0][HIERARCHICAL].total == cost[2][HIERARCHICAL].total,
+          "it crosses as often in each mapping");
+    return failures > 0;
+}

@@ -1,0 +1,315 @@
+/* The barriers at work: ranks as threads or as forked processes, many more than processors, with
+ * random delays. Before a barrier each rank writes its number, n, and behind it looks for the n of
+ * all the others; in plain memory, so that ThreadSanitizer sees what a barrier does not order. Two
+ * rows take turns: who writes a row again is a barrier behind all who look at it.
+ *
+ * Arguments: [SCALE [FILTER]], the phases are divided by SCALE, FILTER is a pattern of test names.
+ * A watchdog ends a run that hangs. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sync/nc_barrier.h"
+
+enum {
+    FLAG = NC_BARRIER_ALGORITHMS,       /* `hierarchical` once more, releasing by the flag */
+    VARIANTS,
+    MIX = VARIANTS,             /* a random one in each phase */
+    LARGEST = 130, LEVELS = 3, BETWEEN_FAILED = 7
+};
+
+enum between { NEVER, ALWAYS, SOMETIMES };
+
+struct run {
+    int ranks, variant, phases;
+    enum between between;
+    int nodes;                  /* NUMA nodes, dealt out in turn, two to a package */
+    int delays;                 /* one in so many steps is delayed */
+    struct shared *shared;
+};
+
+struct shared {
+    uint64_t entered[2][LARGEST];       /* by phase % 2, then by rank: n */
+    uint64_t left[LARGEST];     /* n of the last barrier that was over for a rank */
+    uint64_t between;           /* n of the last that rank 0 did something in */
+    _Alignas(NC_LINE) char areas[];
+};
+
+/* ThreadSanitizer sees nothing between processes, and a barrier of 130 threads takes it seconds. */
+#ifdef __SANITIZE_THREAD__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+static int scale = 1;           /* the sanitizer and the mutants run less */
+
+/* The same random numbers on every rank, without sharing anything. */
+static uint64_t random_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static void delay(const struct run *run, uint64_t *state)
+{
+    if (random_next(state) % (unsigned) run->delays == 0) {
+        if (random_next(state) % 2)
+            usleep((useconds_t) (random_next(state) % 200));
+        else
+            sched_yield();
+    }
+}
+
+/* A rank. */
+struct rank {
+    const struct run *run;
+    int rank;
+    char *area[LARGEST];
+    struct nc_waiter waiter;
+    struct nc_barrier barrier[VARIANTS];
+    void *topo_memory, *group_memory, *private_memory[VARIANTS];
+    uint64_t dice, pace;        /* alike on all ranks; of its own */
+    uint64_t n, last;           /* the barrier it is in, and the one before */
+    int phase, wrong;
+};
+
+/* Progress, as the wait calls it: a place for delays. */
+static int progress(void *context)
+{
+    struct rank *r = context;
+
+    delay(r->run, &r->pace);
+    return 0;
+}
+
+/* ---- making a rank ---- */
+
+static void make_groups(struct rank *r, struct nc_groups *groups)
+{
+    int unit[LARGEST][NC_LEVEL_NODE + 1] = { 0 };
+    struct nc_locations locations = {
+        .ranks = r->run->ranks,.columns = NC_LEVEL_NODE + 1,.unit = unit[0]
+    };
+    struct nc_topo topo;
+
+    for (int i = 0; i < locations.ranks; i++) {
+        unit[i][NC_LEVEL_NUMA] = i % r->run->nodes;
+        unit[i][NC_LEVEL_PACKAGE] = unit[i][NC_LEVEL_NUMA] / 2;
+    }
+    r->topo_memory = malloc(nc_topo_bytes(&locations));
+    nc_topo_make(&topo, r->topo_memory, &locations,
+                 1u << NC_LEVEL_NUMA | 1u << NC_LEVEL_PACKAGE);
+    r->group_memory = malloc(nc_groups_bytes(&topo));
+    nc_groups_make(groups, r->group_memory, &topo);
+}
+
+static void make_barriers(struct rank *r)
+{
+    static const struct nc_shape_tree inside[LEVELS] = {
+        {NC_TREE_KARY, 4}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}
+    };
+    struct nc_groups groups;
+    struct nc_barrier_levels levels = {.groups = &groups,.inside = inside };
+
+    make_groups(r, &groups);
+    for (int v = 0; v < VARIANTS; v++) {
+        const struct nc_barrier_algorithm *a = &nc_barrier_algorithms[v == FLAG ? FLAG - 1 : v];
+        levels.flag = v == FLAG;
+        r->private_memory[v] = malloc(nc_barrier_private_bytes(r->run->ranks));
+        r->barrier[v] = (struct nc_barrier) {
+            .area = r->area,.rank = r->rank,.ranks = r->run->ranks,.waiter = &r->waiter,
+            .context = r
+        };
+        nc_barrier_shape(&r->barrier[v], r->private_memory[v], a, &levels);
+    }
+}
+
+static void make(struct rank *r, const struct run *run, int rank)
+{
+    *r = (struct rank) {.run = run,.rank = rank,.dice = 42,.pace = (uint64_t) rank * 77 + 1 };
+    r->waiter = (struct nc_waiter) {.progress = progress,.context = r,.yield = true };
+    for (int i = 0; i < run->ranks; i++)
+        r->area[i] = run->shared->areas + (size_t) i * nc_barrier_bytes(run->ranks);
+    make_barriers(r);
+}
+
+static void destroy(struct rank *r)
+{
+    free(r->topo_memory);
+    free(r->group_memory);
+    for (int v = 0; v < VARIANTS; v++)
+        free(r->private_memory[v]);
+}
+
+/* ---- a phase ---- */
+
+static int count_missing(const struct rank *r)
+{
+    int missing = 0;
+
+    for (int i = 0; i < r->run->ranks; i++)
+        missing += r->run->shared->entered[r->phase % 2][i] != r->n;
+    return missing;
+}
+
+/* Rank 0, when all have arrived: nobody has left. */
+static int between(void *context)
+{
+    struct rank *r = context;
+
+    r->wrong += r->rank != 0 || count_missing(r);
+    for (int i = 0; i < r->run->ranks; i++)
+        r->wrong += r->run->shared->left[i] != r->last;
+    delay(r->run, &r->pace);
+    r->run->shared->between = r->n;
+    return r->n % 3 == 0 ? BETWEEN_FAILED : 0;
+}
+
+static void enter(struct rank *r, struct nc_barrier *b, nc_barrier_function function)
+{
+    struct shared *s = r->run->shared;
+    bool with = r->run->between == ALWAYS ||
+        (r->run->between == SOMETIMES && random_next(&r->dice) % 2);
+    int expected = with && r->rank == 0 && r->n % 3 == 0 ? BETWEEN_FAILED : 0;
+
+    b->between = with ? between : NULL;
+    s->entered[r->phase % 2][r->rank] = r->n;
+    r->wrong += function(b, r->n) != expected;
+    r->wrong += count_missing(r);
+    r->wrong += with && s->between != r->n;
+    s->left[r->rank] = r->n;
+}
+
+static int rank_main(const struct run *run, int rank)
+{
+    struct rank *r = malloc(sizeof *r);
+    int wrong;
+
+    make(r, run, rank);
+    for (; r->phase < run->phases; r->phase++) {
+        int v = run->variant == MIX ? (int) (random_next(&r->dice) % VARIANTS) : run->variant;
+        r->last = r->n;
+        r->n += 1 + random_next(&r->dice) % 3;
+        delay(run, &r->pace);
+        enter(r, &r->barrier[v], nc_barrier_algorithms[v == FLAG ? FLAG - 1 : v].function);
+    }
+    wrong = r->wrong;
+    destroy(r);
+    free(r);
+    return wrong;
+}
+
+/* ---- a run ---- */
+
+struct thread {
+    pthread_t id;
+    const struct run *run;
+    int rank, wrong;
+};
+
+static void *thread_main(void *argument)
+{
+    struct thread *t = argument;
+
+    t->wrong = rank_main(t->run, t->rank);
+    return NULL;
+}
+
+static int run_threads(const struct run *run)
+{
+    struct thread t[LARGEST];
+    int wrong = 0;
+
+    for (int r = 0; r < run->ranks; r++) {
+        t[r].run = run;
+        t[r].rank = r;
+        pthread_create(&t[r].id, NULL, thread_main, &t[r]);
+    }
+    for (int r = 0; r < run->ranks; r++) {
+        pthread_join(t[r].id, NULL);
+        wrong += t[r].wrong;
+    }
+    return wrong;
+}
+
+static int run_forked(const struct run *run)
+{
+    int wrong = 0, status;
+
+    for (int r = 0; r < run->ranks; r++) {
+        if (fork() == 0) {
+            alarm(60);
+            _exit(rank_main(run, r) != 0);
+        }
+    }
+    while (wait(&status) > 0)
+        wrong += status != 0;
+    return wrong;
+}
+
+static void check(struct run run)
+{
+    size_t bytes = sizeof *run.shared + (size_t) run.ranks * nc_barrier_bytes(run.ranks);
+
+    run.phases = 1 + run.phases / scale;
+    for (int forked = 0; forked < (SANITIZED ? 1 : 2); forked++) {
+        run.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(run.shared, MAP_FAILED);
+        assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
+        munmap(run.shared, bytes);
+    }
+}
+
+static const int sizes[] = { 1, 2, 3, 4, 5, 7, 8, 13, 16, 33, 64, LARGEST };
+
+static void check_sizes(int variant, int phases)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && (!SANITIZED || sizes[i] <= 16); i++) {
+        for (int with = NEVER; with <= (variant == MIX ? SOMETIMES : ALWAYS); with++)
+            check((struct run) {.ranks = sizes[i],.variant = variant,.phases = phases / sizes[i],
+                  .between = (enum between) with,.nodes = 1 + (int) i % 5,.delays = 20 * sizes[i]});
+    }
+}
+
+/* Tests of the variants; the state is the variant. */
+static void one_algorithm(void **state)
+{
+    check_sizes(*(int *) *state, 3000);
+}
+
+static void any_after_any(void **state)
+{
+    (void) state;
+    check_sizes(MIX, 9000);
+}
+
+int main(int argc, char **argv)
+{
+    struct CMUnitTest tests[VARIANTS + 1] = { 0 };
+    int variant[VARIANTS];
+
+    for (int v = 0; v < VARIANTS; v++) {
+        variant[v] = v;
+        tests[v].name = v == FLAG ? "hierarchical, flag" : nc_barrier_algorithms[v].name;
+        tests[v].test_func = one_algorithm;
+        tests[v].initial_state = &variant[v];
+    }
+    tests[VARIANTS] = (struct CMUnitTest) cmocka_unit_test(any_after_any);
+    if (argc > 1)
+        scale = atoi(argv[1]);
+    if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
+    alarm(300);
+    return cmocka_run_group_tests_name("barrier", tests, NULL, NULL);
+}
