@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(sys.argv[1]).resolve()
 V = "MPIR_CVAR_NUMACOLL_"
 FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "numacoll", V + "REPORT": "2", "NCTEST_CALLS": "1"}
+ROWS = subprocess.run([HERE.parent.parent / "maint/gencvars", "--rows"], capture_output=True, text=True, check=True).stdout.split()
 PRELOAD = HERE / "coll/bin/refuse.so"
 count = bad = 0
 
@@ -40,19 +41,25 @@ def run(words, settings):
     return subprocess.run(words, env=environment(settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
 
 
-def served(done):
-    line = re.search(r"^numacoll: bcast served (\d+) fell_back (\d+)(.*)", done.stderr, re.M)
-    return (int(line.group(1)), int(line.group(2)), line.group(3)) if line else (0, 0, "")
+def made(done):
+    """Calls a program says it made, by collective."""
+    return {name: int(n) for name, n in re.findall(r"^calls (\w+) (\d+)", done.stdout, re.M)}
+
+
+def served(done, collective="bcast"):
+    """What numacoll reports at last of a collective: served, fell back, and the reasons."""
+    lines = re.findall(rf"^numacoll: {collective} served (\d+) fell_back (\d+)(.*)", done.stderr, re.M)
+    return (int(lines[-1][0]), int(lines[-1][1]), lines[-1][2]) if lines else (0, 0, "")
 
 
 def outcome(done, expect_served, reason="", says=""):
     """What is wrong with a run that has to bring right data, all of it served or all fallen back for a reason."""
-    calls = int((re.search(r"^calls (\d+)", done.stdout, re.M) or [0, 0])[1])
-    s, f, why = served(done)
     if done.returncode or " No Errors" not in done.stdout:
-        return f"exit status {done.returncode}\n{done.stderr[-400:]}"
-    if expect_served and (s, f) != (calls, 0) or not expect_served and (s, f, why) != (0, calls, f" {reason}={calls}"):
-        return f"{calls} calls: served {s} fell_back {f}{why}"
+        return f"exit status {done.returncode}\n{(done.stderr + done.stdout).strip()[-400:]}"
+    for collective, calls in made(done).items():
+        s, f, why = served(done, collective)
+        if expect_served and (s, f) != (calls, 0) or not expect_served and (s, f, why) != (0, calls, f" {reason}={calls}"):
+            return f"{calls} calls of {collective}: served {s} fell_back {f}{why}"
     if says and says not in done.stderr:
         return f"does not say: {says}\n{done.stderr[-400:]}"
     return ""

@@ -20,7 +20,7 @@
 
 enum {
     RANKS = 128, CORES = 32, LEVELS = 3, BARRIERS = 5,
-    FLAG = NC_BARRIER_ALGORITHMS, VARIANTS, HIERARCHICAL = FLAG - 1,
+    FLAG = NC_BARRIER_KINDS, VARIANTS, HIERARCHICAL = FLAG - 1,
     STACK = 64 * 1024
 };
 
@@ -183,7 +183,7 @@ static void make_barriers(int variant, const struct machine *m)
         area[r] = areas + (size_t) r * nc_barrier_bytes(RANKS);
         waiter[r] = (struct nc_waiter) {.progress = give_way,.yield = true };
         barrier[r] = (struct nc_barrier) {
-            .area = area,.rank = r,.ranks = RANKS,.waiter = &waiter[r]
+            .region = area,.rank = r,.ranks = RANKS,.waiter = &waiter[r]
         };
         private_memory[r] = malloc(nc_barrier_private_bytes(RANKS));
         nc_barrier_shape(&barrier[r], private_memory[r], a, &levels);
@@ -264,7 +264,7 @@ static void check(int holds, const char *name, ...)
 
 static int is_fewest(enum mapping mapping)
 {
-    for (int v = 0; v < NC_BARRIER_ALGORITHMS; v++) {
+    for (int v = 0; v < NC_BARRIER_KINDS; v++) {
         if (cost[mapping][v].total < cost[mapping][HIERARCHICAL].total)
             return 0;
     }

@@ -22,7 +22,7 @@
 #include "sync/nc_barrier.h"
 
 enum {
-    FLAG = NC_BARRIER_ALGORITHMS,       /* `hierarchical` once more, releasing by the flag */
+    FLAG = NC_BARRIER_KINDS,       /* `hierarchical` once more, releasing by the flag */
     VARIANTS,
     MIX = VARIANTS,             /* a random one in each phase */
     LARGEST = 130, LEVELS = 3, BETWEEN_FAILED = 7
@@ -128,7 +128,7 @@ static void make_barriers(struct rank *r)
         levels.flag = v == FLAG;
         r->private_memory[v] = malloc(nc_barrier_private_bytes(r->run->ranks));
         r->barrier[v] = (struct nc_barrier) {
-            .area = r->area,.rank = r->rank,.ranks = r->run->ranks,.waiter = &r->waiter,
+            .region = r->area,.rank = r->rank,.ranks = r->run->ranks,.waiter = &r->waiter,
             .context = r
         };
         nc_barrier_shape(&r->barrier[v], r->private_memory[v], a, &levels);

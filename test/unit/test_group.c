@@ -471,13 +471,37 @@ static void cost(void **state)
     free(unit);
 }
 
+/* Those of a group are side by side on every level, and nobody is forgotten. */
+static void in_order(void **state)
+{
+    enum { RANKS = 12, COLUMNS = NODE + 2 };
+    static const int switches[3] = { 1, 0, 1 };
+    static const int expected[RANKS] = { 0, 3, 6, 9, 2, 5, 8, 11, 1, 4, 7, 10 };
+    int unit[RANKS][COLUMNS], rank[RANKS];
+    struct made m;
+
+    (void) state;
+    /* dealt out over three nodes, whose first and last are under one switch; NUMA nodes cross the ranks again */
+    for (int i = 0; i < RANKS; i++) {
+        for (int level = 0; level < NODE; level++)
+            unit[i][level] = -1;
+        unit[i][NUMA] = i / 3 / 2;
+        unit[i][NODE] = i % 3;
+        unit[i][NC_LEVEL_SWITCH1] = switches[i % 3];
+    }
+    m = make(unit[0], RANKS, COLUMNS, NC_LEVELS_ALL);
+    nc_groups_in_order(&m.groups, rank);
+    assert_memory_equal(rank, expected, sizeof expected);
+    release(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(papers_cluster), cmocka_unit_test(papers_node),
         cmocka_unit_test(papers_round_robin), cmocka_unit_test(levels_off),
         cmocka_unit_test(uneven), cmocka_unit_test(without_levels), cmocka_unit_test(every_root),
-        cmocka_unit_test(random_tables), cmocka_unit_test(cost),
+        cmocka_unit_test(random_tables), cmocka_unit_test(in_order), cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests_name("group", tests, NULL, NULL);
 }

@@ -14,7 +14,8 @@ static void nothing_overlaps(void **state)
             struct nc_geometry g = nc_geometry_make(5, s, f, 2);
             struct nc_layout l = nc_layout_make(&g);
             assert_true(l.posts >= l.done + NC_LINE);
-            assert_true(l.out >= l.posts + NC_POSTS * NC_POST_BYTES);
+            assert_true(l.flags >= l.posts + NC_POSTS * NC_POST_BYTES && l.flags % NC_LINE == 0);
+            assert_true(l.out >= l.flags + NC_FLAGS(5) * NC_LINE);
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
             assert_true(l.region >= l.out + s * l.slot_stride);
             assert_int_equal(l.out % NC_PAGE, 0);

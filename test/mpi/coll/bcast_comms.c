@@ -66,7 +66,7 @@ static void inter(void)
         return;
     MPI_Comm_split(MPI_COMM_WORLD, color, nc_rank, &half);
     /* MPICH broadcasts the leaders' agreement on the local communicator */
-    nc_calls += nc_size / 2 + nc_size % 2 > 1;
+    nc_calls[NC_BCAST] += nc_size / 2 + nc_size % 2 > 1;
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - color, 7, &between);
     root = color ? 0 : nc_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
     if (nc_rank == 0)

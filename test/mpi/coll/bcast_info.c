@@ -133,14 +133,14 @@ static void unequal(void)
 {
     MPI_Comm comm = dup_with("numacoll_queue_length", nc_rank ? "2" : "3");
     struct nc_pvar p;
-    int value = nc_rank == 1 ? 7 : 0, made = nc_calls;
+    int value = nc_rank == 1 ? 7 : 0, made = nc_calls[NC_BCAST];
 
     nc_pvar_open(&p, "numacoll_bcast_fell_back_unequal-settings");
     for (int i = 0; i < 3; i++)
         nc_bcast(&value, 1, MPI_INT, 1, comm);
     if (value != 7 || nc_pvar_read(&p) != 3)
         nc_fail("unequal settings", value, (long) nc_pvar_read(&p));
-    nc_calls = made;
+    nc_calls[NC_BCAST] = made;
     MPI_Comm_free(&comm);
 }
 

@@ -12,7 +12,7 @@ static void epoch(int number, int last)
     MPI_Comm comm;
     int x, all = 0;
 
-    nc_calls = 0;
+    nc_calls[NC_BCAST] = 0;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "nctest", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
@@ -26,7 +26,9 @@ static void epoch(int number, int last)
     }
     MPI_Reduce(&nc_errors, &all, 1, MPI_INT, MPI_SUM, 0, comm);
     if (last && nc_rank == 0)
-        printf(all ? " Found errors\n" : " No Errors\ncalls %d\n", nc_calls);
+        printf(all ? " Found errors\n" : " No Errors\n");
+    if (last && nc_rank == 0)
+        nc_print_calls();
     fflush(stdout);
     MPI_Comm_free(&comm);
     MPI_Group_free(&group);

@@ -9,17 +9,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int nc_rank, nc_size, nc_errors, nc_calls;
+enum { NC_BCAST, NC_BARRIER, NC_COLLECTIVES };
 
-/* One broadcast, counted if there is somebody to send to. */
-static inline int nc_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+static const char *const nc_names[NC_COLLECTIVES] = { "bcast", "barrier" };
+static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVES];
+
+/* A call that is about to be made, counted if it is between several. */
+static inline void nc_count(int collective, MPI_Comm comm)
 {
     int size, inter;
 
     MPI_Comm_size(comm, &size);
     MPI_Comm_test_inter(comm, &inter);
-    nc_calls += size > 1 && !inter;
+    nc_calls[collective] += size > 1 && !inter;
+}
+
+static inline int nc_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    nc_count(NC_BCAST, comm);
     return MPI_Bcast(buffer, count, type, root, comm);
+}
+
+static inline int nc_barrier(MPI_Comm comm)
+{
+    nc_count(NC_BARRIER, comm);
+    return MPI_Barrier(comm);
 }
 
 static inline unsigned char nc_byte(size_t i, int seed)
@@ -98,6 +112,14 @@ static inline void nc_init(int *argc, char ***argv)
     MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
 }
 
+static inline void nc_print_calls(void)
+{
+    for (int c = 0; c < NC_COLLECTIVES; c++) {
+        if (nc_calls[c])
+            printf("calls %s %d\n", nc_names[c], nc_calls[c]);
+    }
+}
+
 static inline int nc_finish(void)
 {
     int all = 0;
@@ -109,7 +131,7 @@ static inline int nc_finish(void)
         else
             printf(" No Errors\n");
         if (getenv("NCTEST_CALLS"))
-            printf("calls %d\n", nc_calls);
+            nc_print_calls();
         fflush(stdout);
     }
     MPI_Finalize();

@@ -25,10 +25,17 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_frag.c \
     src/mpid/ch4/shm/numacoll/core/nc_cpus.c \
     src/mpid/ch4/shm/numacoll/core/nc_group.c \
+    src/mpid/ch4/shm/numacoll/core/nc_shape.c \
+    src/mpid/ch4/shm/numacoll/core/nc_select.c \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
     src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
     src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_barrier.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_barrier_tree.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_barrier_central.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_barrier_combining.c \
+    src/mpid/ch4/shm/numacoll/sync/nc_barrier_dissemination.c \
     src/mpid/ch4/shm/numacoll/glue/vars.c \
     src/mpid/ch4/shm/numacoll/glue/world.c \
     src/mpid/ch4/shm/numacoll/glue/comm.c \
@@ -41,6 +48,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/pvars.c \
     src/mpid/ch4/shm/numacoll/glue/stream.c \
     src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
-    src/mpid/ch4/shm/numacoll/coll/bcast.c
+    src/mpid/ch4/shm/numacoll/coll/bcast.c \
+    src/mpid/ch4/shm/numacoll/coll/barrier.c
 endif
 endif

@@ -74,3 +74,21 @@ void nc_groups_make(struct nc_groups *g, void *memory, const struct nc_topo *top
     for (int l = 0; l < g->levels; l++)
         list_members(g, topo, l);
 }
+
+/* The ranks a member of a group on `level` stands for: itself on the lowest, or those of the group it leads below. */
+static int *list_ranks(const struct nc_groups *g, int level, int member, int *rank)
+{
+    if (level == 0) {
+        *rank = member;
+        return rank + 1;
+    }
+    int below = g->of[level - 1][member];
+    for (int i = g->first[below]; i < g->first[below + 1]; i++)
+        rank = list_ranks(g, level - 1, g->member[i], rank);
+    return rank;
+}
+
+void nc_groups_in_order(const struct nc_groups *g, int *rank)
+{
+    list_ranks(g, g->levels, 0, rank);
+}

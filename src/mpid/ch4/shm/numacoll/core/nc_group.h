@@ -44,6 +44,9 @@ struct nc_group {
 size_t nc_groups_bytes(const struct nc_topo *topo);
 void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo *topo);
 
+/* All ranks, those of a group side by side on every level: rank[ranks]. */
+void nc_groups_in_order(const struct nc_groups *groups, int *rank);
+
 static inline int nc_group_leader_of(const struct nc_groups *g, int level, int rank, int root)
 {
     int group = g->of[level][rank];

@@ -21,7 +21,8 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
 
     l.done = 0;
     l.posts = NC_LINE;
-    l.out = up(l.posts + (size_t) NC_POSTS * NC_POST_BYTES, NC_PAGE);
+    l.flags = l.posts + (size_t) NC_POSTS * NC_POST_BYTES;
+    l.out = up(l.flags + (size_t) NC_LINE * NC_FLAGS(g->ranks), NC_PAGE);
     /* a slot starts at a line of its own: its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
     l.region = up(l.out + g->slots * l.slot_stride, NC_PAGE);

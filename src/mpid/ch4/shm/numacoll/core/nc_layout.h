@@ -3,6 +3,7 @@
  *   header page    struct nc_header, written by the maker before anybody else attaches, then read only
  *   region i       `done` line of process i              128 bytes   written by i, read by all
  *                  post ring of i, NC_POSTS posts                    written by i's parent of the operation, read by i
+ *                  flags of i, see sync/nc_barrier.h
  *                  (up to a page)
  *                  OUT ring of i, `slots` slots                      written by i, read by all
  *                  (up to a page)
@@ -22,6 +23,7 @@
 #define NC_LINE 128             /* bytes between lines of different writers */
 #define NC_POSTS 32             /* posts of a ring: operations a writer may be ahead of a reader */
 #define NC_POST_BYTES 384       /* a post: header and payload */
+#define NC_FLAGS(ranks) ((ranks) + 2)   /* lines for barriers: one for each rank that writes, a counter, a gate */
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {
@@ -35,6 +37,7 @@ struct nc_geometry {
 struct nc_layout {
     size_t done;
     size_t posts;
+    size_t flags;
     size_t out;
     size_t slot_stride;
     size_t region;              /* all of it */

@@ -38,6 +38,7 @@ enum nc_level {
 };
 
 #define NC_LEVELS_ALL ((1u << NC_LEVELS) - 1)
+#define NC_LEVELS_INSIDE ((1u << NC_LEVEL_SWITCH1) - 1)         /* the node, and what is in it */
 
 struct nc_locations {
     int ranks;                  /* >= 1 */

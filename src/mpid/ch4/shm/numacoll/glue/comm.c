@@ -114,7 +114,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, trees, tree, units, numa, region, placement, topo, groups, queue;
+    size_t bcast, barrier, trees, tree, shapes, shape, units, numa, region, placement, topo, groups, inside_topo, inside, queue;
 };
 
 static size_t up8(size_t n)
@@ -128,10 +128,13 @@ static struct nc_locations locations_of(const struct MPIDI_NUMACOLL_comm *state)
     return (struct nc_locations) {.ranks = state->size,.columns = NC_LEVELS,.unit = state->units };
 }
 
-/* Bytes for the groups of one level and the top, whatever the levels turn out to be: as if all ranks were apart. */
-static size_t groups_bytes(int size)
+/* Bytes for the groups of so many levels, the top among them, whatever they turn out to be: as if all ranks were apart. */
+static size_t groups_bytes(int size, int levels)
 {
-    struct nc_topo most = {.ranks = size,.levels = 2,.units = {size, 1} };
+    struct nc_topo most = {.ranks = size,.levels = levels };
+
+    for (int l = 0; l < levels; l++)
+        most.units[l] = size;
     return nc_groups_bytes(&most);
 }
 
@@ -143,27 +146,33 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
 
     /* two trees, of my NUMA node's ranks and of the nodes */
     p.tree = nc_tree_bytes(state->size) + nc_tree_bytes(1);
-    p.topo = choices * sizeof(struct nc_bcast_choice);
+    p.shape = up8(MPIDI_NUMACOLL_barrier_bytes(state));
+    p.barrier = choices * sizeof(struct nc_bcast_choice);
+    p.topo = p.barrier + choices * sizeof(struct nc_barrier_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
-    p.units = p.groups + up8(groups_bytes(state->size));
+    p.inside_topo = p.groups + up8(groups_bytes(state->size, 2));
+    p.inside = p.inside_topo + up8(nc_topo_bytes(&locations));
+    p.units = p.inside + up8(groups_bytes(state->size, NC_LEVEL_NODE + 1));
     p.numa = p.units + up8(MPIDI_NUMACOLL_locate_bytes(state->size));
     p.region = p.numa + up8((size_t) state->size * sizeof(int));
     p.placement = p.region + (size_t) state->size * sizeof(char *);
     p.trees = p.placement + up8((size_t) state->size * sizeof(struct nc_placement));
-    p.queue = up8(p.trees + choices * p.tree);
+    p.shapes = up8(p.trees + choices * p.tree);
+    p.queue = p.shapes + choices * p.shape;
     return p;
 }
 
 static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct parts *p)
 {
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
+    state->barrier = (struct nc_barrier_choice *) ((char *) state->memory + p->barrier);
     state->units = (int *) ((char *) state->memory + p->units);
     state->numa = (int *) ((char *) state->memory + p->numa);
     state->region = (char **) ((char *) state->memory + p->region);
     state->placement = (struct nc_placement *) ((char *) state->memory + p->placement);
 }
 
-/* NUMA nodes and groups by them, once the units are known. */
+/* NUMA nodes and groups by them and by all levels inside the node, once the units are known. */
 static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
 {
     struct nc_locations locations = locations_of(state);
@@ -179,12 +188,19 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const str
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
     nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, levels & 1u << NC_LEVEL_NUMA);
     nc_groups_make(&state->groups, (char *) state->memory + p->groups, &topo);
+    nc_topo_make(&topo, (char *) state->memory + p->inside_topo, &locations, levels & NC_LEVELS_INSIDE);
+    nc_groups_make(&state->inside.groups, (char *) state->memory + p->inside, &topo);
+    memcpy(state->inside.name, topo.name, sizeof topo.name);
 }
 
 static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
 {
-    for (int leaf = -1; leaf < state->leaves; leaf++)
-        choose_bcast(state, home, leaf, (char *) state->memory + p->trees + (size_t) (leaf + 1) * p->tree);
+    char *memory = state->memory;
+
+    for (int leaf = -1; leaf < state->leaves; leaf++) {
+        choose_bcast(state, home, leaf, memory + p->trees + (size_t) (leaf + 1) * p->tree);
+        MPIDI_NUMACOLL_barrier_choose(state, home, leaf, memory + p->shapes + (size_t) (leaf + 1) * p->shape);
+    }
 }
 
 /* Once the segment is there; it may have fewer slots than the memory was made for. */

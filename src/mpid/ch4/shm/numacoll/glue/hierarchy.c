@@ -32,17 +32,43 @@ static void finish_rows(int *rows, MPIR_Comm * comm)
     }
 }
 
-/* Levels and groups from the rows; topo_memory goes with the caller. */
-static int make_groups(struct nc_hierarchy *h, const struct nc_locations *locations, unsigned levels, void *topo_memory)
+/* The lowest rank of each node, in the order of the groups. `order` is memory for all ranks, `seen` for all nodes, 0. */
+static void list_leaders(struct nc_hierarchy *h, const struct nc_locations *l, int *order, char *seen, int mine)
 {
-    int mpi_errno = MPI_SUCCESS;
-    struct nc_topo topo;
+    h->nodes = 0;
+    nc_groups_in_order(&h->groups, order);
+    for (int i = 0; i < l->ranks; i++) {
+        int node = l->unit[order[i] * NC_LEVELS + NC_LEVEL_NODE];
+        /* the ranks of a node are side by side, but not in order where caches or NUMA nodes group them */
+        if (!seen[node])
+            h->leader[h->nodes++] = order[i];
+        seen[node] = 1;
+        if (node == mine)
+            h->node = h->nodes - 1;
+        if (order[i] < h->leader[h->nodes - 1])
+            h->leader[h->nodes - 1] = order[i];
+    }
+}
 
-    nc_topo_make(&topo, topo_memory, locations, levels);
-    h->memory = MPL_malloc(nc_groups_bytes(&topo), MPL_MEM_COLL);
+/* Levels and groups from the rows; topo_memory goes with the caller. */
+static int make_groups(struct nc_hierarchy *h, const struct nc_locations *locations, unsigned levels, void *topo_memory,
+                       MPIR_Comm * comm)
+{
+    int mpi_errno = MPI_SUCCESS, ranks = locations->ranks;
+    struct nc_topo topo;
+    size_t groups, bytes;
+
+    /* nodes are told apart whatever LEVELS says: they are not reached in the same way */
+    nc_topo_make(&topo, topo_memory, locations, levels | 1u << NC_LEVEL_NODE);
+    groups = nc_groups_bytes(&topo);
+    bytes = groups + (size_t) ranks * (2 * sizeof(int) + 1);
+    h->memory = MPL_calloc(1, bytes, MPL_MEM_COLL);
     MPIR_ERR_CHKANDJUMP(!h->memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
     nc_groups_make(&h->groups, h->memory, &topo);
     memcpy(h->name, topo.name, sizeof h->name);
+    h->leader = (int *) ((char *) h->memory + groups);
+    list_leaders(h, locations, h->leader + ranks, (char *) (h->leader + 2 * ranks),
+                 locations->unit[comm->rank * NC_LEVELS + NC_LEVEL_NODE]);
 
   fn_exit:
     return mpi_errno;
@@ -65,7 +91,7 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
     MPIR_ERR_CHECK(mpi_errno);
     finish_rows(rows, comm);
     locations.unit = rows;
-    mpi_errno = make_groups(h, &locations, levels, topo_memory);
+    mpi_errno = make_groups(h, &locations, levels, topo_memory, comm);
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:

@@ -10,6 +10,8 @@
 #include "../core/nc_cpus.h"
 #include "../core/nc_topo.h"
 #include "../core/nc_tree.h"
+#include "../core/nc_select.h"
+#include "../sync/nc_barrier.h"
 #include "../sync/nc_copy.h"
 #include "../sync/nc_queue.h"
 #include "../sync/nc_wait.h"
@@ -65,10 +67,14 @@ struct nc_counts {
     uint64_t segment_bytes, huge_bytes, pages_right, pages_misplaced, pages_unverified;
 };
 
-/* All ranks of a communicator by all active levels. */
+/* Ranks by all active levels. */
 struct nc_hierarchy {
     struct nc_groups groups;
     enum nc_level name[NC_LEVELS + 1];  /* of each level of the groups */
+    /* of all nodes: */
+    int nodes;
+    int *leader;                /* [nodes] lowest rank of each, those under one switch side by side */
+    int node;                   /* this process's, among these */
     void *memory;
 };
 
@@ -77,6 +83,12 @@ struct nc_bcast_choice {
     struct nc_bcast bcast;
     struct nc_tree inner, outer;
     enum nc_tree_kind kind;
+};
+
+/* Barrier, likewise. */
+struct nc_barrier_choice {
+    struct nc_barrier barrier;
+    enum nc_barrier_kind kind;
 };
 
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
@@ -95,6 +107,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_queue queue;
     struct nc_waiter waiter;
     struct nc_bcast_choice *bcast;      /* [1 + leaves]: of the communicator, then of each leaf of the selection files */
+    struct nc_barrier_choice *barrier;  /* [1 + leaves] */
     int leaves;
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */
@@ -103,6 +116,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_placement *placement;     /* [size] on local rank 0: of each process */
     int *numa;                  /* [size] NUMA node of each process; all 0 if that of one is unknown */
     struct nc_groups groups;    /* by NUMA node, and their leaders */
+    struct nc_hierarchy inside; /* the node, by all levels */
     struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */
@@ -198,6 +212,10 @@ struct nc_typed {
     MPI_Datatype datatype;
 };
 void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed);
+
+/* coll/barrier.c: Barrier as a leaf (-1: none) wants it, once the segment is there; memory of barrier_bytes. */
+size_t MPIDI_NUMACOLL_barrier_bytes(const struct MPIDI_NUMACOLL_comm *state);
+void MPIDI_NUMACOLL_barrier_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory);
 
 /* coll/: the bodies */
 #define NC_DECLARE_BODY(name, Name, NAME, params, args, fixed) \

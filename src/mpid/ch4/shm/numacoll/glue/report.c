@@ -39,13 +39,14 @@ static void print_segment(const struct MPIDI_NUMACOLL_comm *state, int wanted)
 static void print_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
-    char tree[32];
+    char tree[32], barrier[32];
 
     fprintf(stderr, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
     print_segment(state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
-    fprintf(stderr, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s", g->slots, g->slot_bytes,
-            g->set_slots, state->waiter.yield ? "yield" : "spin", tree);
+    MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
+    fprintf(stderr, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s", g->slots,
+            g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier);
     print_levels(&state->all);
     print_placement(state->placement, state->size);
     if (state->unbound)

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "../core/nc_layout.h"
+#include "../core/nc_select.h"
 #include "../core/nc_shape.h"
 #include "nc_atomic.h"
 #include "nc_wait.h"
@@ -32,7 +33,8 @@ _Static_assert(sizeof(struct nc_atomic) <= NC_LINE, "a line has room for its wor
 /* A rank's view of a set's barriers by one algorithm. Private to it. The caller sets all but the
  * shapes. */
 struct nc_barrier {
-    char *const *area;          /* [ranks] nc_barrier_bytes of each, at a multiple of NC_LINE */
+    char *const *region;        /* [ranks] memory of each rank, */
+    size_t offset;              /* and where in it its area begins, a multiple of NC_LINE */
     int rank, ranks;
     struct nc_waiter *waiter;
     bool gate;                  /* nc_barrier_tree: rank 0's gate releases all, not `release` */
@@ -64,9 +66,8 @@ struct nc_barrier_algorithm {
     bool groups;                /* both trees come from the groups */
 };
 
-#define NC_BARRIER_ALGORITHMS 8
-
-extern const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_ALGORITHMS];
+/* By enum nc_barrier_kind. */
+extern const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS];
 
 /* What `hierarchical` has to know. */
 struct nc_barrier_levels {
@@ -86,7 +87,7 @@ void nc_barrier_shape(struct nc_barrier *barrier, void *private_memory,
 
 static inline struct nc_atomic *nc_barrier_at(const struct nc_barrier *b, int owner, int line)
 {
-    return (struct nc_atomic *) (b->area[owner] + (size_t) line * NC_LINE);
+    return (struct nc_atomic *) (b->region[owner] + b->offset + (size_t) line * NC_LINE);
 }
 
 static inline struct nc_atomic *nc_barrier_counter(const struct nc_barrier *b, int owner)

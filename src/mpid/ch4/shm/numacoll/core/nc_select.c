@@ -1,0 +1,38 @@
+#include "nc_select.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+enum answer { NO, YES, ANY };
+
+/* doc/design-notes.md has the measurements. */
+static const struct {
+    int ranks;                  /* at most */
+    enum answer crowded, numa_nodes;
+    enum nc_barrier_kind kind;
+} barrier[] = {
+    /* every step that waits costs a turn of the scheduler: one counter has the fewest */
+    {INT_MAX, YES, ANY, NC_BARRIER_CENTRAL},
+    /* two signals that cross each other */
+    {2, NO, ANY, NC_BARRIER_DISSEMINATION},
+    /* each line crosses once up and once down: the fewest crossings, whatever the mapping */
+    {INT_MAX, NO, YES, NC_BARRIER_HIERARCHICAL},
+    {16, NO, NO, NC_BARRIER_DISSEMINATION},
+    /* Kurnosov, Tokmasheva 2022: the best of those they tried on 64 cores of one NUMA node */
+    {INT_MAX, NO, NO, NC_BARRIER_COMBINING},
+};
+
+static bool fits(enum answer wanted, bool is)
+{
+    return wanted == ANY || (wanted == YES) == is;
+}
+
+enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
+{
+    size_t i = 0, last = sizeof barrier / sizeof *barrier - 1;
+
+    while (i < last && !(s->ranks <= barrier[i].ranks && fits(barrier[i].crowded, s->crowded) &&
+                         fits(barrier[i].numa_nodes, s->numa_nodes)))
+        i++;
+    return barrier[i].kind;
+}

@@ -1,0 +1,110 @@
+/* Nobody leaves a barrier before all have entered: each rank counts its phases in memory that all ranks see, on however
+ * many nodes MPICH believes they are, and behind a barrier nobody may be less than one phase ahead, or more. World,
+ * a duplicate, its reverse and halves of it, in turn. Argument: phases. */
+
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nctest.h"
+
+enum { LINE = 128, PHASES = 200 };
+
+struct counter {
+    _Alignas(LINE) _Atomic long phase;
+};
+
+static struct counter *counters;
+
+/* A file without a name that all processes of the machine map: rank 0's, reached through /proc. */
+static void share(void)
+{
+    size_t bytes = (size_t) nc_size * sizeof *counters;
+    int where[2] = { getpid(), memfd_create("nctest", 0) }, fd = where[1];
+    char path[64];
+
+    if (nc_rank == 0 && ftruncate(fd, (off_t) bytes))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Bcast(where, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", where[0], where[1]);
+    if (nc_rank != 0)
+        fd = open(path, O_RDWR);
+    counters = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (counters == MAP_FAILED)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void delay(unsigned *dice)
+{
+    *dice = *dice * 1103515245u + 12345u;
+    if (*dice >> 16 & 3)
+        return;
+    struct timespec t = {.tv_nsec = (long) (*dice >> 18 & 63) * 1000 };
+    nanosleep(&t, NULL);
+}
+
+/* The world ranks of a communicator's ranks. */
+static int *members(MPI_Comm comm, int *n)
+{
+    MPI_Group all, some;
+    int *from, *to;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(comm, &some);
+    MPI_Group_size(some, n);
+    from = malloc((size_t) *n * sizeof *from);
+    to = malloc((size_t) *n * sizeof *to);
+    for (int i = 0; i < *n; i++)
+        from[i] = i;
+    MPI_Group_translate_ranks(some, *n, from, all, to);
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+    free(from);
+    return to;
+}
+
+static void check(MPI_Comm comm, int phases)
+{
+    static long phase;
+    unsigned dice = (unsigned) nc_rank * 7919u + 1;
+    int n, *world = members(comm, &n);
+    long first = phase;
+
+    for (; phase < first + phases;) {
+        atomic_store(&counters[nc_rank].phase, ++phase);
+        delay(&dice);
+        nc_barrier(comm);
+        for (int i = 0; i < n; i++) {
+            long other = atomic_load(&counters[world[i]].phase);
+            if (other < phase || other > phase + 1)
+                nc_fail("left a barrier: phase of another, mine", other, phase);
+        }
+    }
+    free(world);
+    /* the last check of one must come before the next phase of another in a communicator with other members */
+    nc_barrier(comm);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm dup, reverse, half;
+
+    nc_init(&argc, &argv);
+    int phases = argc > 1 ? atoi(argv[1]) : nc_size > 16 ? PHASES / 6 : PHASES;
+    share();
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -nc_rank, &reverse);
+    MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, nc_rank, &half);
+    check(MPI_COMM_WORLD, phases);
+    check(dup, phases / 4);
+    check(reverse, phases / 4);
+    check(half, phases / 4);
+    nc_barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&reverse);
+    MPI_Comm_free(&half);
+    return nc_finish();
+}
