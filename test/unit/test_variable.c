@@ -12,6 +12,7 @@ static const struct nc_variable table[] = {
     {"bcast_tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
     {"queue_budget", NC_KIND_INT, NC_PER_COMMUNICATOR, -1, 1000, "bytes", NULL},
     {"levels", NC_KIND_LEVELS, NC_PER_COMMUNICATOR, 0, 0, "", NULL},
+    {"mapping", NC_KIND_CHOICE, NC_PER_COMMUNICATOR, 0, 2, "", "binding core list:"},
     {"bcast_group", NC_KIND_PLAN, NC_PER_CALL, 0, 1, "", "flat knomial/"},
 };
 
@@ -68,11 +69,16 @@ static void levels_and_plans(void **state)
     nc_variable_format(&table[3], value, text, sizeof text);
     assert_string_equal(text, "numa,package");
     assert_false(nc_variable_parse(&table[3], "numa,socket", &value));
-    assert_true(nc_variable_parse(&table[4], "numa:knomial/4", &value));
-    assert_false(nc_variable_parse(&table[4], "numa:oak", &value));
-    nc_variable_allowed(&table[4], text, sizeof text);
+    assert_true(nc_variable_parse(&table[5], "numa:knomial/4", &value));
+    assert_false(nc_variable_parse(&table[5], "numa:oak", &value));
+    nc_variable_allowed(&table[5], text, sizeof text);
     assert_non_null(strstr(text, "numa, package, node, switch1"));
     assert_non_null(strstr(text, "algorithms of flat, knomial/K"));
+    assert_true(nc_variable_parse(&table[4], "core", &value) && nc_variable_parse(&table[4], "list:0,1", &value));
+    assert_true(nc_variable_parse(&table[4], "", &value));
+    assert_false(nc_variable_parse(&table[4], "cor", &value));
+    assert_false(nc_variable_parse(&table[4], "core:0", &value));
+    assert_false(nc_variable_parse(&table[4], "list", &value));
 }
 
 /* Whatever the room, the text ends inside it. */
@@ -85,7 +91,7 @@ static void what_is_allowed(void **state)
     assert_string_equal(text, "1 to 4096 slots");
     nc_variable_allowed(&table[1], text, sizeof text);
     assert_string_equal(text, "one of flat, kary, knomial, chain");
-    for (int i = 1; i < 5; i++) {
+    for (int i = 1; i < 6; i++) {
         for (size_t size = 1; size < sizeof text; size++) {
             memset(text, '#', sizeof text);
             nc_variable_allowed(&table[i], text, size);

@@ -44,6 +44,14 @@ static bool parse_int(const struct nc_variable *v, const char *text, int *value)
     return true;
 }
 
+static bool is_choice(const char *words, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    int number;
+
+    return *text == 0 || nc_words_find(words, text, colon ? (size_t) (colon - text) + 1 : strlen(text), &number);
+}
+
 bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
 {
     char why[256];
@@ -61,6 +69,9 @@ bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value
         case NC_KIND_PLAN:
             *value = 0;
             return nc_plan_parse(&plan, text, v->values);
+        case NC_KIND_CHOICE:
+            *value = 0;
+            return is_choice(v->values, text);
         default:
             return parse_int(v, text, value);
     }
@@ -106,6 +117,7 @@ void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
     list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
     switch (v->kind) {
         case NC_KIND_ENUM:
+        case NC_KIND_CHOICE:
             list_words("one of ", v->values, text, size);
             break;
         case NC_KIND_LEVELS:

@@ -258,6 +258,14 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     goto fn_exit;
 }
 
+static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
+{
+    char mapping[MPI_MAX_INFO_VAL];
+
+    MPIDI_NUMACOLL_format(NC_VAR_MAPPING, MPIDI_NUMACOLL_setting(home, -1, NC_VAR_MAPPING), mapping, sizeof mapping);
+    return MPIDI_NUMACOLL_locate(home->node_comm, mapping, state->units, &state->cache_bytes);
+}
+
 /* For the report of local rank 0. */
 static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * node_comm)
 {
@@ -286,7 +294,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
     point_into_memory(state, &parts);
-    mpi_errno = MPIDI_NUMACOLL_locate(node_comm, state->units, &state->cache_bytes);
+    mpi_errno = locate(state, home);
     MPIR_ERR_CHECK(mpi_errno);
     group(state, home, &parts);
     wanted = (struct nc_wanted) {
@@ -318,7 +326,7 @@ static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * h
     state->reason = state->memory ? NC_REASON_NONE : NC_REASON_PAGES;
     if (state->memory) {
         point_into_memory(state, &parts);
-        mpi_errno = MPIDI_NUMACOLL_locate(NULL, state->units, &state->cache_bytes);
+        mpi_errno = locate(state, home);
         group(state, home, &parts);
         choose(state, home, &parts);
     }

@@ -12,7 +12,8 @@
 #include "machine.h"
 
 static struct nc_machine *machine;      /* NULL until it is needed in this process */
-static int *processors;         /* [local_size] where MAPPING puts the local ranks, or NULL: where they are bound */
+static int *processors;         /* [local_size] where a MAPPING puts the local ranks, or NULL */
+static char *mapped;            /* that mapping */
 static struct nc_cpus *masks;   /* [local_size] affinity masks of the local ranks */
 
 static struct {
@@ -21,9 +22,9 @@ static struct {
     int checksum;               /* of the file's text, 0 without one */
 } network;
 
-static bool bound(void)
+static bool is_binding(const char *mapping)
 {
-    return !strcmp(MPIR_CVAR_NUMACOLL_MAPPING, "binding");
+    return !*mapping || !strcmp(mapping, "binding");
 }
 
 /* One line from a local rank 0. */
@@ -45,27 +46,41 @@ static bool load(void)
     return machine || complain("TOPOLOGY", problem);
 }
 
-static bool map(void)
+static void forget_mapping(void)
+{
+    MPL_free(processors);
+    MPL_free(mapped);
+    processors = NULL;
+    mapped = NULL;
+}
+
+/* Makes processors those of a mapping, if they are not. */
+static bool map(const char *mapping)
 {
     char problem[512];
 
-    processors = MPL_malloc(sizeof *processors * (size_t) MPIR_Process.local_size, MPL_MEM_OTHER);
-    if (!processors)
-        return complain("MAPPING", "no memory");
-    if (nc_machine_map(machine, MPIR_CVAR_NUMACOLL_MAPPING, MPIR_Process.local_size, processors, problem, sizeof problem))
+    if (mapped && !strcmp(mapped, mapping))
         return true;
-    MPL_free(processors);
-    processors = NULL;
+    forget_mapping();
+    processors = MPL_malloc(sizeof *processors * (size_t) MPIR_Process.local_size, MPL_MEM_OTHER);
+    mapped = MPL_strdup(mapping);
+    if (!processors || !mapped)
+        snprintf(problem, sizeof problem, "no memory");
+    else if (nc_machine_map(machine, mapping, MPIR_Process.local_size, processors, problem, sizeof problem))
+        return true;
+    forget_mapping();
     return complain("MAPPING", problem);
 }
 
 /* What the user describes can be loaded, and has the processors. */
 static bool check_machine(void)
 {
-    if (bound() && *MPIR_CVAR_NUMACOLL_TOPOLOGY)
+    const char *mapping = MPIR_CVAR_NUMACOLL_MAPPING;
+
+    if (is_binding(mapping) && *MPIR_CVAR_NUMACOLL_TOPOLOGY)
         return complain("TOPOLOGY", "must have MPIR_CVAR_NUMACOLL_MAPPING=core, numa, package or list:.. beside it: "
                         "ranks are not bound on a machine that is assumed");
-    return bound() || (load() && map());
+    return is_binding(mapping) || (load() && map(mapping));
 }
 
 /* ---- network ---- */
@@ -154,10 +169,9 @@ int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
 void MPIDI_NUMACOLL_locations_finalize(void)
 {
     nc_machine_free(machine);
-    MPL_free(processors);
+    forget_mapping();
     MPL_free(masks);
     machine = NULL;
-    processors = NULL;
     masks = NULL;
 }
 
@@ -166,13 +180,13 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 enum { COLUMNS = NC_LEVELS, EXTRA = 2 };        /* of a rank in a table of locations; behind the ranks */
 
 /* The row of a local rank, in the process that loaded machine and network; -1 inside the node without a machine. */
-static void look_up(int local_rank, int *unit)
+static void look_up(int local_rank, bool bound, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++)
         unit[level] = -1;
-    if (machine && processors)
+    if (machine && !bound && processors)
         nc_machine_units(machine, processors[local_rank], unit);
-    else if (machine && masks && bound())
+    else if (machine && bound && masks)
         nc_machine_units_of_mask(machine, &masks[local_rank], unit);
     unit[NC_LEVEL_NODE] = 0;
     memcpy(unit + NC_LEVEL_SWITCH1, network.switches, sizeof network.switches);
@@ -185,14 +199,16 @@ static int cache_kib(void)
 }
 
 /* units begins with the numbers of the ranks among those of this process's node. */
-static void fill(int *units, int ranks)
+static void fill(int *units, int ranks, const char *mapping)
 {
-    if (load() && !bound() && !processors)
-        map();
+    bool bound = is_binding(mapping);
+
+    if (load() && !bound)
+        map(mapping);
     load_network();
     /* from the last rank down: its row lies behind the numbers still to be read */
     for (int i = ranks - 1; i >= 0; i--)
-        look_up(units[i], units + i * COLUMNS);
+        look_up(units[i], bound, units + i * COLUMNS);
     units[ranks * COLUMNS] = cache_kib();
     units[ranks * COLUMNS + 1] = network.checksum;
 }
@@ -207,7 +223,7 @@ size_t MPIDI_NUMACOLL_locate_bytes(int ranks)
     return ((size_t) ranks * COLUMNS + EXTRA) * sizeof(int);
 }
 
-int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes)
+int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units, size_t *cache_bytes)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm ? node_comm->local_size : 1;
@@ -218,7 +234,7 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes
         mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, units, 1, MPI_INT, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (!node_comm || node_comm->rank == 0)
-        fill(units, ranks);
+        fill(units, ranks, mapping);
     if (node_comm)
         mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, MPI_INT, 0, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);

@@ -160,7 +160,7 @@ void MPIDI_NUMACOLL_locations_finalize(void);
 /* location.c: collective over node_comm, NULL for a process alone on its node. units: memory of locate_bytes, becomes
  * [size][NC_LEVELS], as nc_topo wants it. *cache_bytes is changed if hwloc knows the last-level cache. */
 size_t MPIDI_NUMACOLL_locate_bytes(int ranks);
-int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, int *units, size_t *cache_bytes);
+int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units, size_t *cache_bytes);
 
 /* location.c: of the text of the network file, once a communicator's processes are located; 0 without one. */
 int MPIDI_NUMACOLL_network_checksum(void);

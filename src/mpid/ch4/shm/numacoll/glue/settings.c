@@ -50,9 +50,14 @@ static int *hint(MPIR_Comm * comm, int setting)
 
 /* ---- texts ---- */
 
-/* Texts of plans, each once; a value is a place here. */
+/* Texts of plans and choices, each once; a value is a place here. */
 static char **texts;
 static int text_count;
+
+static bool is_kept(const struct nc_variable *v)
+{
+    return v->kind >= NC_KIND_PLAN;
+}
 
 static bool keep(const char *text, int *place)
 {
@@ -72,14 +77,14 @@ bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value)
 {
     const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
 
-    return nc_variable_parse(v, text, value) && (v->kind != NC_KIND_PLAN || keep(text, value));
+    return nc_variable_parse(v, text, value) && (!is_kept(v) || keep(text, value));
 }
 
 void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size)
 {
     const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
 
-    if (v->kind == NC_KIND_PLAN)
+    if (is_kept(v))
         snprintf(text, size, "%s", texts[value]);
     else
         nc_variable_format(v, value, text, size);
@@ -102,7 +107,7 @@ unsigned MPIDI_NUMACOLL_checksum(const char *text)
 
 int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
 {
-    return MPIDI_NUMACOLL_variables[setting].kind == NC_KIND_PLAN ? (int) (MPIDI_NUMACOLL_checksum(texts[value]) >> 1) : value;
+    return is_kept(&MPIDI_NUMACOLL_variables[setting]) ? (int) (MPIDI_NUMACOLL_checksum(texts[value]) >> 1) : value;
 }
 
 /* ---- which value holds ---- */

@@ -25,7 +25,7 @@ int MPIDI_NUMACOLL_variable(enum nc_setting setting);
 /* Whether what the environment says is allowed; *text: what it says, in memory of 16 bytes if it is a number. */
 bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text, char number[16]);
 
-/* The number a text stands for, false if the variable does not allow it; and the text of a number. The text of a plan
+/* The number a text stands for, false if the variable does not allow it; and the text of a number. The text of a plan or a choice
  * is kept and has a number of its own in this process. */
 bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value);
 void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size);
