@@ -22,28 +22,18 @@ int main(int argc, char **argv)
 {
     unsigned char *buffer = malloc(LARGE);
     static struct nc_pvar all[256];
-    MPI_Comm comm = MPI_COMM_WORLD;
-    MPI_Info info;
+    MPI_Comm comm;
     int pvars;
 
     nc_init(&argc, &argv);
-    if (argc > 2) {
-        MPI_Info_create(&info);
-        MPI_Info_set(info, argv[1], argv[2]);
-        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-        MPI_Info_free(&info);
-    }
+    comm = nc_comm_with(argc, argv);
     pvars = nc_pvars_open(all, 256);
     for (int i = 0; i < TIMES; i++) {
         int root = nc_size > 1 ? 1 + i % (nc_size - 1) : 0;
         round_of(buffer, SMALL, root, i, comm);
         round_of(buffer, LARGE, root, i + 100, comm);
     }
-    for (int i = 0; i < pvars && nc_rank == 0; i++) {
-        unsigned long long value = nc_pvar_read(&all[i]);
-        if (value)
-            printf("pvar %s %llu\n", all[i].name, value);
-    }
+    nc_pvars_print(all, pvars);
     if (comm != MPI_COMM_WORLD)
         MPI_Comm_free(&comm);
     free(buffer);

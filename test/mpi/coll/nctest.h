@@ -105,6 +105,31 @@ static inline unsigned long long nc_pvar_read(struct nc_pvar *pvar)
     return value;
 }
 
+/* Those of n that counted something, on rank 0: pvar NAME VALUE. */
+static inline void nc_pvars_print(struct nc_pvar *all, int n)
+{
+    for (int i = 0; i < n && nc_rank == 0; i++) {
+        unsigned long long value = nc_pvar_read(&all[i]);
+        if (value)
+            printf("pvar %s %llu\n", all[i].name, value);
+    }
+}
+
+/* MPI_COMM_WORLD, or with arguments KEY VALUE a duplicate with this info key. */
+static inline MPI_Comm nc_comm_with(int argc, char **argv)
+{
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Info info;
+
+    if (argc > 2) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, argv[1], argv[2]);
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+        MPI_Info_free(&info);
+    }
+    return comm;
+}
+
 static inline void nc_init(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);

@@ -89,5 +89,6 @@ void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum)
     *sum = freed;
     for (const struct MPIDI_NUMACOLL_comm *s = states; s; s = s->next)
         add_state(sum, s, true);
+    sum->start_microseconds = MPIDI_NUMACOLL_world.start_microseconds;
     pthread_mutex_unlock(&lock);
 }

@@ -64,6 +64,7 @@ struct nc_counts {
     /* the rest is kept elsewhere until it is added up */
     uint64_t waits_spinning, waits_in_progress, waits_yielding;
     uint64_t copied_local, copied_remote;
+    uint64_t start_microseconds;
     uint64_t segment_bytes, huge_bytes, pages_right, pages_misplaced, pages_unverified;
 };
 
@@ -133,6 +134,7 @@ struct nc_world {
     bool crowded;
     unsigned collectives;       /* bit per collective: MPIR_CVAR_NUMACOLL_COLLECTIVES */
     size_t cache_bytes;
+    uint64_t start_microseconds;        /* of MPI_Init that numacoll took */
 };
 extern struct nc_world MPIDI_NUMACOLL_world;
 

@@ -89,6 +89,7 @@ void MPIDI_NUMACOLL_pvars_register(void)
     if (registered())
         return;
     add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses", "numacoll_segment_bytes");
+    add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took", "numacoll_start_microseconds");
     add(&used, false, NC_AT(huge_bytes), 1, "of these, in huge pages", "numacoll_huge_bytes");
     add(&used, false, NC_AT(pages_right), 1, "pages of this process's regions on its NUMA node", "numacoll_pages_right");
     add(&used, false, NC_AT(pages_misplaced), 1, "pages of this process's regions on another NUMA node",

@@ -11,86 +11,66 @@ struct nc_world MPIDI_NUMACOLL_world;
 
 static int hook_id;             /* of relieve, where waits yield */
 
-/* The affinity masks of all processes of the node, collective: in pieces of a line, which is what MPICH's start-up
- * exchange carries. */
-static int gather_masks(struct nc_cpus *masks)
-{
-    enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE };
-    int mpi_errno = MPI_SUCCESS;
-    cpu_set_t mine;
+enum { FILES = MPIR_NUMACOLL_CSEL_POSIX + 1, PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 6, WORDS = PIECE / 8 };
 
-    CPU_ZERO(&mine);
-    if (sched_getaffinity(0, sizeof mine, &mine))
-        memset(&mine, 0xff, sizeof mine);
-    MPL_COMPILE_TIME_ASSERT(sizeof mine == sizeof(struct nc_cpus));
-    for (size_t at = 0; at < sizeof mine; at += PIECE) {
-        mpi_errno = MPIDU_Init_shm_put((char *) &mine + at, PIECE);
-        MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = MPIDU_Init_shm_barrier();
-        MPIR_ERR_CHECK(mpi_errno);
-        for (int r = 0; r < MPIR_Process.local_size; r++) {
-            mpi_errno = MPIDU_Init_shm_get(r, PIECE, (char *) &masks[r] + at);
-            MPIR_ERR_CHECK(mpi_errno);
-        }
-        mpi_errno = MPIDU_Init_shm_barrier();
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+/* What processes of a node tell each other at the start: most have no processor above 384 in their mask. */
+struct hello {
+    unsigned files[FILES];      /* checksums of the selection files */
+    int words;                  /* of the mask, up to the last that is not 0 */
+    uint64_t word[FIRST_WORDS];
+};
 
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
-}
+_Static_assert(sizeof(struct hello) <= PIECE, "one exchange: ranks that outnumber processors wait long for each");
 
-/* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without shared memory between
- * processes. */
-static int learn_masks(struct nc_cpus **masks)
+/* Collective: bytes <= PIECE of each local rank, into all, `stride` bytes apart. */
+static int exchange(const void *mine, size_t bytes, void *all, size_t stride)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    *masks = NULL;
-    if (MPIR_Process.local_size == 1)
-        goto fn_exit;
-    *masks = MPL_malloc(sizeof(struct nc_cpus) * MPIR_Process.local_size, MPL_MEM_OTHER);
-    MPIR_ERR_CHKANDJUMP(!*masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = gather_masks(*masks);
-    MPIR_ERR_CHECK(mpi_errno);
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    MPL_free(*masks);
-    *masks = NULL;
-    goto fn_exit;
-}
-
-/* Ranks with different selection files would take different ways, and wait for each other for ever. Collective over the
- * processes of the node. */
-static int compare_files(void)
-{
-    enum { LEVELS = MPIR_NUMACOLL_CSEL_POSIX + 1 };
-    int mpi_errno = MPI_SUCCESS, different = -1;
-    unsigned mine[LEVELS], theirs[LEVELS];
-
-    if (MPIR_Process.local_size == 1)
-        goto fn_exit;
-    for (int i = 0; i < LEVELS; i++)
-        mine[i] = MPIDI_NUMACOLL_file_checksum(i);
-    mpi_errno = MPIDU_Init_shm_put(mine, sizeof mine);
+    mpi_errno = MPIDU_Init_shm_put((void *) mine, bytes);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIDU_Init_shm_barrier();
     MPIR_ERR_CHECK(mpi_errno);
     for (int r = 0; r < MPIR_Process.local_size; r++) {
-        mpi_errno = MPIDU_Init_shm_get(r, sizeof theirs, theirs);
+        mpi_errno = MPIDU_Init_shm_get(r, bytes, (char *) all + (size_t) r * stride);
         MPIR_ERR_CHECK(mpi_errno);
-        for (int i = 0; i < LEVELS; i++) {
-            if (theirs[i] != mine[i])
-                different = i;
-        }
     }
     mpi_errno = MPIDU_Init_shm_barrier();
     MPIR_ERR_CHECK(mpi_errno);
-    /* every rank differs from some, so all know */
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+static struct hello make_hello(struct nc_cpus *mask)
+{
+    struct hello hello = {.words = NC_CPUS_WORDS };
+
+    MPL_COMPILE_TIME_ASSERT(sizeof(cpu_set_t) == sizeof *mask);
+    memset(mask, 0, sizeof *mask);
+    if (sched_getaffinity(0, sizeof *mask, (cpu_set_t *) mask))
+        memset(mask, 0xff, sizeof *mask);
+    while (hello.words > 0 && mask->word[hello.words - 1] == 0)
+        hello.words--;
+    memcpy(hello.word, mask->word, sizeof hello.word);
+    for (int i = 0; i < FILES; i++)
+        hello.files[i] = MPIDI_NUMACOLL_file_checksum(i);
+    return hello;
+}
+
+/* Selection files must be the same on all ranks of a node; they are most likely the same everywhere if they are here. */
+static int compare_files(const struct hello *all)
+{
+    int mpi_errno = MPI_SUCCESS, different = -1;
+
+    for (int r = 1; r < MPIR_Process.local_size; r++) {
+        for (int i = 0; i < FILES; i++) {
+            if (all[r].files[i] != all[0].files[i])
+                different = i;
+        }
+    }
     if (different >= 0 && MPIR_Process.rank == 0)
         fprintf(stderr, "numacoll: %s: must name the same file, with the same text, on all ranks\n",
                 MPIDI_NUMACOLL_file_variable(different));
@@ -101,6 +81,52 @@ static int compare_files(void)
   fn_exit:
     return mpi_errno;
   fn_fail:
+    goto fn_exit;
+}
+
+/* The masks of all from what each said first, and, if that was not all of someone's, the rest. */
+static int complete_masks(const struct nc_cpus *mine, const struct hello *all, struct nc_cpus *masks)
+{
+    int mpi_errno = MPI_SUCCESS, words = 0, n = MPIR_Process.local_size;
+
+    memset(masks, 0, (size_t) n * sizeof *masks);
+    for (int r = 0; r < n; r++) {
+        memcpy(masks[r].word, all[r].word, sizeof all[r].word);
+        words = MPL_MAX(words, all[r].words);
+    }
+    for (int at = FIRST_WORDS; at < words && mpi_errno == MPI_SUCCESS; at += WORDS)
+        mpi_errno = exchange(mine->word + at, sizeof *mine->word * (size_t) MPL_MIN(WORDS, NC_CPUS_WORDS - at),
+                             masks[0].word + at, sizeof *masks);
+    return mpi_errno;
+}
+
+/* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without shared memory between
+ * processes. Errors: selection files that differ. */
+static int meet(struct nc_cpus **masks)
+{
+    int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
+    struct nc_cpus mine;
+    struct hello hello = make_hello(&mine), *all = NULL;
+
+    *masks = NULL;
+    if (n == 1)
+        goto fn_exit;
+    all = MPL_malloc(sizeof *all * (size_t) n, MPL_MEM_OTHER);
+    *masks = MPL_malloc(sizeof **masks * (size_t) n, MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!all || !*masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = exchange(&hello, sizeof hello, all, sizeof hello);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = compare_files(all);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = complete_masks(&mine, all, *masks);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    MPL_free(all);
+    return mpi_errno;
+  fn_fail:
+    MPL_free(*masks);
+    *masks = NULL;
     goto fn_exit;
 }
 
@@ -149,12 +175,13 @@ int MPIDI_NUMACOLL_world_init(void)
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
     struct nc_cpus *masks;
+    MPL_time_t start, end;
+    double seconds;
 
+    MPL_wtime(&start);
     mpi_errno = MPIDI_NUMACOLL_vars_check(&w->collectives);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = compare_files();
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = learn_masks(&masks);
+    mpi_errno = meet(&masks);
     MPIR_ERR_CHECK(mpi_errno);
     w->crowded = masks && nc_cpus_crowded(masks, MPIR_Process.local_size);
     mpi_errno = MPIDI_NUMACOLL_locations_init(masks);
@@ -169,6 +196,9 @@ int MPIDI_NUMACOLL_world_init(void)
     }
     MPIDI_NUMACOLL_pvars_register();
     w->initialised = true;
+    MPL_wtime(&end);
+    MPL_wtime_diff(&start, &end, &seconds);
+    w->start_microseconds = (uint64_t) (seconds * 1e6);
 
   fn_exit:
     return mpi_errno;
