@@ -29,6 +29,9 @@ int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info);
  * nothing is changed. Errors: MPI_ERR_INFO_VALUE; in use, on all ranks if one is wrong or they differ. */
 int MPIR_numacoll_renew_info(MPIR_Comm * comm, MPIR_Info * info);
 
+/* The hwloc_topology_t that MPICH has loaded for this process, to be read; NULL if it has none. */
+void *MPIR_numacoll_hwloc(void);
+
 /* One line from rank 0 about a variable in the environment that MPICH is about to refuse. `allowed` is text. */
 void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed);
 

@@ -1,8 +1,7 @@
 /* Where the ranks are: on this machine or an assumed one, and in the network.
  *
- * hwloc is loaded by one process of a communicator's node, when its segment is made; or at the start
- * by local rank 0, if a variable selects numacoll, or if the user describes a machine or a mapping,
- * so that an error is one of MPI_Init. */
+ * MPICH has loaded hwloc's topology in every process. One that the user describes instead is loaded by one process of a
+ * communicator's node when its segment is made, and by local rank 0 at the start, so that an error is one of MPI_Init. */
 
 #include "numacoll.h"
 
@@ -10,6 +9,7 @@
 
 #include "../core/nc_netfile.h"
 #include "machine.h"
+#include "numacoll_mpir.h"
 
 static struct nc_machine *machine;      /* NULL until it is needed in this process */
 static int *processors;         /* [local_size] where a MAPPING puts the local ranks, or NULL */
@@ -41,6 +41,8 @@ static bool load(void)
 {
     char problem[512];
 
+    if (!machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY && MPIR_numacoll_hwloc())
+        machine = nc_machine_borrow(MPIR_numacoll_hwloc());
     if (!machine)
         machine = nc_machine_load(MPIR_CVAR_NUMACOLL_TOPOLOGY, problem, sizeof problem);
     return machine || complain("TOPOLOGY", problem);
@@ -153,9 +155,6 @@ int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
         network.switches[i] = -1;
     if (MPIR_Process.local_rank == 0)
         good = check_machine() && load_network();
-    /* a millisecond that would otherwise be the first communicator's */
-    if (good && MPIR_Process.local_rank == 0 && MPIR_Process.local_size > 1 && MPIDI_NUMACOLL_any_selected())
-        load();
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");

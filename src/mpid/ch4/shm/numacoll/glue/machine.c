@@ -8,6 +8,7 @@
 
 struct nc_machine {
     hwloc_topology_t topology;
+    bool borrowed;
 };
 
 /* ---- load ---- */
@@ -86,9 +87,20 @@ struct nc_machine *nc_machine_load(const char *topology, char *error, size_t siz
     return NULL;
 }
 
+struct nc_machine *nc_machine_borrow(void *topology)
+{
+    struct nc_machine *m = calloc(1, sizeof *m);
+
+    if (m) {
+        m->topology = topology;
+        m->borrowed = true;
+    }
+    return m;
+}
+
 void nc_machine_free(struct nc_machine *m)
 {
-    if (m)
+    if (m && !m->borrowed)
         hwloc_topology_destroy(m->topology);
     free(m);
 }

@@ -17,6 +17,11 @@ struct nc_machine;
 /* topology: "" for this machine as far as this process may use it, "synthetic:STRING", "xml:FILE".
  * NULL, and one line in error, if hwloc does not take it. */
 struct nc_machine *nc_machine_load(const char *topology, char *error, size_t size);
+
+/* The machine of a topology that somebody else has loaded (hwloc_topology_t), and frees after nc_machine_free. NULL: no
+ * memory. */
+struct nc_machine *nc_machine_borrow(void *topology);
+
 void nc_machine_free(struct nc_machine *machine);
 
 int nc_machine_processors(const struct nc_machine *machine);
