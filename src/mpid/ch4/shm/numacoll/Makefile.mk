@@ -49,6 +49,10 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/stream.c \
     src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast.c \
-    src/mpid/ch4/shm/numacoll/coll/barrier.c
+    src/mpid/ch4/shm/numacoll/coll/barrier.c \
+    src/mpid/ch4/shm/numacoll/coll/blocks.c \
+    src/mpid/ch4/shm/numacoll/coll/scatter.c \
+    src/mpid/ch4/shm/numacoll/coll/gather.c \
+    src/mpid/ch4/shm/numacoll/coll/allgather.c
 endif
 endif

@@ -20,6 +20,8 @@ const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
             return "no-pages";
         case NC_REASON_SETTINGS:
             return "unequal-settings";
+        case NC_REASON_NODES:
+            return "several-nodes";
         default:
             return "none";
     }

@@ -7,6 +7,8 @@
 #include "numacoll_hooks.h"
 #include "settings.h"
 #include "../coll/bcast_node.h"
+#include "../coll/gather_node.h"
+#include "../coll/scatter_node.h"
 #include "../core/nc_cpus.h"
 #include "../core/nc_topo.h"
 #include "../core/nc_tree.h"
@@ -25,7 +27,7 @@ enum nc_coll {
 };
 
 /* Why a call falls back. The names are in counts.c. */
-enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_SETTINGS,
+enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_SETTINGS, NC_REASON_NODES,
     NC_REASON_COUNT
 };
 
@@ -79,6 +81,13 @@ struct nc_hierarchy {
     void *memory;
 };
 
+/* A buffer of the user. */
+struct nc_typed {
+    void *buffer;
+    MPI_Aint count;
+    MPI_Datatype datatype;
+};
+
 /* Bcast as the settings of a communicator or of a leaf want it. */
 struct nc_bcast_choice {
     struct nc_bcast bcast;
@@ -98,7 +107,7 @@ enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_U
  * communicator's node_comm shares it. Private to the process. */
 struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
-    bool agreed;                /* all nodes of the communicator are ready */
+    unsigned agreed;            /* all nodes of the communicator are ready: bits of the collectives that are served */
     bool asked;                 /* ... and have been asked */
     enum nc_reason reason;      /* why UNUSABLE, or why not agreed */
     unsigned announced;         /* bit per reason: said under MPIR_CVAR_COLLECTIVE_FALLBACK=print */
@@ -121,6 +130,10 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */
+    struct nc_move move;        /* for scatter, gather, allgather */
+    struct nc_stream *stream;   /* [size] a block of each rank, and */
+    struct nc_typed *typed;     /* [size] ... what it is made of */
+    size_t *sent;               /* [size] bytes, from each */
     struct nc_ledger ledger;
     void *memory;               /* of all the arrays */
     struct nc_counts counts;
@@ -200,6 +213,16 @@ static inline void MPIDI_NUMACOLL_count(struct MPIDI_NUMACOLL_comm *state, enum 
     }
 }
 
+/* The same, with the bytes of a block; NULL: none. */
+static inline void MPIDI_NUMACOLL_count_typed(struct MPIDI_NUMACOLL_comm *state, enum nc_coll coll, const struct nc_typed *block)
+{
+    MPI_Aint size = 0;
+
+    if (block)
+        MPIR_Datatype_get_size_macro(block->datatype, size);
+    MPIDI_NUMACOLL_count(state, coll, 0, block ? (size_t) (size * block->count) : 0);
+}
+
 /* pvars.c: the counts as performance variables */
 void MPIDI_NUMACOLL_pvars_register(void);
 
@@ -208,11 +231,6 @@ void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_C
 void MPIDI_NUMACOLL_report_totals(void);
 
 /* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
-struct nc_typed {
-    void *buffer;
-    MPI_Aint count;
-    MPI_Datatype datatype;
-};
 void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed);
 
 /* coll/barrier.c: Barrier as a leaf (-1: none) wants it, once the segment is there; memory of barrier_bytes. */

@@ -1,0 +1,55 @@
+#include "blocks.h"
+
+struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
+{
+    MPI_Aint extent;
+
+    MPIR_Datatype_get_extent_macro(b->datatype, extent);
+    if (b->counts)
+        return (struct nc_typed) {(char *) b->buffer + b->displs[rank] * extent, b->counts[rank], b->datatype};
+    return (struct nc_typed) {(char *) b->buffer + rank * b->count * extent, b->count, b->datatype};
+}
+
+struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *b)
+{
+    for (int i = 0; i < state->size; i++) {
+        if (i == state->rank)
+            continue;
+        state->typed[i] = MPIDI_NUMACOLL_block(b, i);
+        MPIDI_NUMACOLL_stream_init(&state->stream[i], &state->typed[i]);
+    }
+    return state->stream;
+}
+
+int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
+{
+    return MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
+}
+
+int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_stream *stream)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP2(sent > stream->length, mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d", (int) sent,
+                         (int) stream->length);
+    MPIR_ERR_CHKANDJUMP2(sent < stream->length, mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
+                         "**collective_size_mismatch %d %d", (int) sent, (int) stream->length);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_error(int error)
+{
+    int mpi_errno = error;
+
+    if (error < 0)
+        MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_INTERN, "**fail");
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
