@@ -14,7 +14,7 @@
  *
  * What is not: trees deeper than one level, sets of slots, the wrap of clocks, nc_queue.seen (`done` only grows, so
  * a remembered value only waits longer), and the order of memory: steps are sequentially consistent here, and
- * ThreadSanitizer looks at acquire and release in test_bcast.c.
+ * ThreadSanitizer looks at acquire and release in test_node.c.
  *
  * One step touches one shared location. A wait is part of the step it licenses: clocks only grow (asserted), so
  * nothing another rank does between the two could take the licence away. A copy is one step as well: if somebody

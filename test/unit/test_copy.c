@@ -76,7 +76,7 @@ static void typed_streams(void **state)
         }
         for (size_t at = 0; at < LENGTH; at += f) {
             size_t n = LENGTH - at < f ? LENGTH - at : f;
-            assert_int_equal(nc_copy_in(&from, fragment, n, &ledger), 0);
+            assert_int_equal(nc_copy_in(&from, fragment, n, 0, &ledger), 0);
             memcpy(packed + at, fragment, n);
             assert_int_equal(nc_copy_out(&back, fragment, n, NC_COPY_REMOTE, &ledger), 0);
         }

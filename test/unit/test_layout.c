@@ -14,11 +14,14 @@ static void nothing_overlaps(void **state)
             struct nc_geometry g = nc_geometry_make(5, s, f, 2);
             struct nc_layout l = nc_layout_make(&g);
             assert_true(l.posts >= l.done + NC_LINE);
-            assert_true(l.flags >= l.posts + NC_POSTS * NC_POST_BYTES && l.flags % NC_LINE == 0);
+            assert_true(l.out_posts >= l.posts + NC_POSTS * NC_POST_BYTES && l.out_posts % NC_LINE == 0);
+            assert_true(l.flags >= l.out_posts + NC_OUT_POSTS * NC_POST_BYTES && l.flags % NC_LINE == 0);
             assert_true(l.out >= l.flags + NC_FLAGS(5) * NC_LINE);
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
-            assert_true(l.region >= l.out + s * l.slot_stride);
+            assert_true(l.in >= l.out + s * l.slot_stride);
+            assert_true(l.region >= l.in + l.in_slots * l.slot_stride);
             assert_int_equal(l.out % NC_PAGE, 0);
+            assert_int_equal(l.in % NC_PAGE, 0);
             assert_int_equal(l.region % NC_PAGE, 0);
         }
     }
@@ -46,7 +49,7 @@ static void regions_by_numa_node(void **state)
     assert_memory_equal(at, wanted, sizeof wanted);
     /* more than one page of a node */
     assert_int_equal(nc_layout_place(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
-    assert_int_equal(at[1], 2 * (128 << 10));
+    assert_int_equal(at[1], 3 * (128 << 10));
     assert_true(at[5] + r <= at[1]);
 }
 
@@ -58,6 +61,19 @@ static void sets(void **state)
     assert_int_equal(nc_geometry_make(2, 7, 4096, 2).set_slots, 3);
     assert_int_equal(nc_geometry_make(2, 1, 4096, 2).set_slots, 1);
     assert_int_equal(nc_geometry_make(2, 3, 4096, 64).set_slots, 1);
+}
+
+static void in_rings(void **state)
+{
+    static const uint32_t slots[5] = { 1, 2, 3, 8, 8 }, sets[5] = { 1, 1, 2, 2, 1 };
+    static const uint32_t in_slots[5] = { 1, 1, 1, 4, 4 }, in_set[5] = { 1, 1, 1, 2, 4 };
+
+    (void) state;
+    for (int i = 0; i < 5; i++) {
+        struct nc_geometry g = nc_geometry_make(2, slots[i], 4096, sets[i]);
+        assert_int_equal(nc_layout_make(&g).in_slots, in_slots[i]);
+        assert_int_equal(nc_layout_make(&g).in_set, in_set[i]);
+    }
 }
 
 static void defaults_fit_64_ranks_in_8_mb(void **state)
@@ -72,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_overlaps), cmocka_unit_test(regions_by_numa_node),
-        cmocka_unit_test(sets), cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)
+        cmocka_unit_test(sets), cmocka_unit_test(in_rings), cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)
     };
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

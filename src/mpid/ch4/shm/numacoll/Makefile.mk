@@ -47,6 +47,9 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/report.c \
     src/mpid/ch4/shm/numacoll/glue/pvars.c \
     src/mpid/ch4/shm/numacoll/glue/stream.c \
+    src/mpid/ch4/shm/numacoll/coll/move_node.c \
+    src/mpid/ch4/shm/numacoll/coll/scatter_node.c \
+    src/mpid/ch4/shm/numacoll/coll/gather_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast.c \
     src/mpid/ch4/shm/numacoll/coll/barrier.c \

@@ -20,7 +20,7 @@ static void add_children(const struct nc_tree *tree, const struct nc_group *grou
 
 static struct part part_of(const struct nc_bcast *b, int root)
 {
-    int me = b->queue->rank, inner_children, levels = b->groups->levels;
+    int me = b->move.queue->rank, inner_children, levels = b->groups->levels;
     struct part p = {.inner = nc_group_at(b->groups, 0, me, root) };
 
     add_children(b->inner, &p.inner, &p.inner_child, &inner_children);
@@ -59,7 +59,7 @@ static struct nc_readers readers_of(const struct part *p)
 static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to, const struct nc_post_header *header,
                       const char *payload)
 {
-    struct nc_queue *q = b->queue;
+    struct nc_queue *q = b->move.queue;
 
     for (int i = from; i < to; i++) {
         struct nc_post *post;
@@ -76,7 +76,7 @@ static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to
 
 static int tell(struct nc_bcast *b, const struct part *p, int from, int to, uint64_t n)
 {
-    struct nc_queue *q = b->queue;
+    struct nc_queue *q = b->move.queue;
 
     for (int i = from; i < to; i++)
         nc_queue_announce(q, nc_queue_post(q, child(p, i)), n);
@@ -99,59 +99,52 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
 
     /* both may be far away, and the stores to a post would wait for the load of the data */
     for (int i = 0; i < p->children; i++)
-        nc_queue_prefetch_post(b->queue, child(p, i), stream->length);
-    copied = nc_copy_in(stream, payload, stream->length, b->ledger);
+        nc_queue_prefetch_post(b->move.queue, child(p, i), stream->length);
+    copied = nc_copy_in(stream, payload, stream->length, 0, b->move.ledger);
     told = tell_first(b, p, 0, p->children, &header, payload);
     return told ? told : copied;
 }
 
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_queue *q = b->queue;
-    uint64_t f = nc_frag_choose(stream->length, b->largest_fragment, b->sqrt_rule);
-    uint64_t n = nc_frag_count(stream->length, f);
-    struct nc_post_header header = {
-        .total = stream->length,.fragment = (uint32_t) f,.first_slot = (uint32_t) (q->head % q->geometry.slots)
-    };
+    struct nc_queue *q = b->move.queue;
     struct nc_readers readers = readers_of(p);
-    int copied = 0;
+    struct nc_flow flow;
 
-    for (uint64_t i = 0; i < n; i++) {
+    nc_move_begin(&b->move, &flow, stream, q->rank);
+    flow.header.first_slot = nc_queue_position(q);
+    for (uint64_t i = 0; i < flow.fragments; i++) {
         char *slot;
         int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &readers, &slot);
         if (error)
             return error;
-        if (!copied)
-            copied = nc_copy_in(stream, slot, nc_frag_bytes(stream->length, f, i), b->ledger);
-        error = tell_fragment(b, p, 0, p->children, &header, i);
+        nc_move_into(&b->move, &flow, i, slot);
+        error = tell_fragment(b, p, 0, p->children, &flow.header, i);
         if (error)
             return error;
     }
-    return copied;
+    return flow.copied;
 }
 
 /* ---- everybody else ---- */
 
 /* A message on its way: its fragments are in the source's ring, and, with a relay, also in mine. */
 struct message {
-    struct nc_post_header header, relayed;
-    const struct nc_post *post;
-    struct nc_stream *stream;
-    int how, copied;
+    struct nc_flow flow;
+    struct nc_post_header relayed;
 };
 
-static void copy_to_user(struct nc_bcast *b, struct message *m, const char *slot, uint64_t i, int how)
+static const char *source_slot(const struct nc_bcast *b, const struct message *m, uint64_t i)
 {
-    if (!m->copied)
-        m->copied = nc_copy_out(m->stream, slot, nc_frag_bytes(m->header.total, m->header.fragment, i), how, b->ledger);
+    return nc_queue_slot(b->move.queue, m->flow.rank, m->flow.header.first_slot + i);
 }
 
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
-    int error = tell_fragment(b, p, 0, p->children, &m->header, i);
+    int error = tell_fragment(b, p, 0, p->children, &m->flow.header, i);
 
     if (!error)
-        copy_to_user(b, m, nc_queue_slot(b->queue, p->source, m->header.first_slot + i), i, m->how);
+        nc_move_out(&b->move, &m->flow, i, source_slot(b, m, i));
     return error;
 }
 
@@ -159,33 +152,34 @@ static int read_fragment(struct nc_bcast *b, const struct part *p, struct messag
 static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m, const struct nc_readers *readers,
                           uint64_t i)
 {
-    struct nc_queue *q = b->queue;
-    size_t bytes = nc_frag_bytes(m->header.total, m->header.fragment, i);
+    struct nc_queue *q = b->move.queue;
+    size_t bytes = nc_frag_bytes(m->flow.header.total, m->flow.header.fragment, i);
     char *slot;
-    int error = tell_fragment(b, p, 0, p->outer_children, &m->header, i);
+    int error = tell_fragment(b, p, 0, p->outer_children, &m->flow.header, i);
 
     if (!error)
         error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, &slot);
     if (error)
         return error;
     struct nc_stream into_slot = {.bytes = slot,.length = bytes };
-    nc_copy_out(&into_slot, nc_queue_slot(q, p->source, m->header.first_slot + i), bytes,
-                m->how & NC_COPY_REMOTE, b->ledger);
+    nc_copy_out(&into_slot, source_slot(b, m, i), bytes, nc_move_remote(&b->move, m->flow.rank), b->move.ledger);
     error = tell_fragment(b, p, p->outer_children, p->children, &m->relayed, i);
     if (!error)
-        copy_to_user(b, m, slot, i, m->how & ~NC_COPY_REMOTE);
+        nc_move_out(&b->move, &m->flow, i, slot);
     return error;
 }
 
 static int read_fragments(struct nc_bcast *b, const struct part *p, struct message *m)
 {
-    struct nc_queue *q = b->queue;
+    struct nc_queue *q = b->move.queue;
     struct nc_readers readers = readers_of(p);
-    uint64_t n = nc_frag_count(m->header.total, m->header.fragment);
 
-    m->relayed.first_slot = (uint32_t) (q->head % q->geometry.slots);
-    for (uint64_t i = 0; i < n; i++) {
-        int error = nc_queue_await(q, m->post, i + 1);
+    m->relayed = m->flow.header;
+    m->relayed.first_slot = nc_queue_position(q);
+    if (p->relays)
+        m->flow.how &= ~NC_COPY_REMOTE;        /* to the user it comes from my own ring */
+    for (uint64_t i = 0; i < m->flow.fragments; i++) {
+        int error = nc_queue_await(q, m->flow.post, i + 1);
         if (!error)
             error = p->relays ? relay_fragment(b, p, m, &readers, i) : read_fragment(b, p, m, i);
         if (error)
@@ -193,27 +187,23 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
         if (nc_frag_ends_set(i + 1, q->geometry.set_slots))
             nc_queue_give_back(q, i + 1);
     }
-    return m->copied;
+    return m->flow.copied;
 }
 
 static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream, size_t *sent)
 {
-    struct message m = {.post = nc_queue_post(b->queue, b->queue->rank),.stream = stream };
-    int error, copied;
+    struct nc_queue *q = b->move.queue;
+    struct message m;
+    int error = nc_move_meet(&b->move, &m.flow, nc_queue_post(q, q->rank), stream, p->source, 1);
 
-    nc_copy_prefetch_out(stream);
-    error = nc_queue_await(b->queue, m.post, 1);
     if (error)
         return error;
-    m.header = m.relayed = m.post->header;
-    m.how = (m.header.total > b->cache_bytes ? NC_COPY_BESIDE_CACHE : 0) | 
-        (b->numa[p->source] != b->numa[b->queue->rank] ? NC_COPY_REMOTE : 0);
-    *sent = m.header.total;
-    if (m.header.fragment)
+    *sent = m.flow.header.total;
+    if (m.flow.fragments)
         return read_fragments(b, p, &m);
-    error = tell_first(b, p, 0, p->children, &m.header, m.post->payload);
-    copied = nc_copy_out(stream, m.post->payload, m.header.total, 0, b->ledger);
-    return error ? error : copied;
+    error = tell_first(b, p, 0, p->children, &m.flow.header, m.flow.post->payload);
+    nc_move_payload(&b->move, &m.flow, 0);
+    return error ? error : m.flow.copied;
 }
 
 int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t *sent)
@@ -222,12 +212,12 @@ int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t
     int error;
 
     *sent = stream->length;
-    if (b->queue->rank != root)
+    if (b->move.queue->rank != root)
         error = read_message(b, &p, stream, sent);
-    else if (stream->length <= NC_POST_PAYLOAD)
+    else if (nc_move_is_inline(stream))
         error = write_inline(b, &p, stream);
     else
         error = write_fragments(b, &p, stream);
-    nc_queue_end(b->queue);
+    nc_queue_end(b->move.queue);
     return error;
 }

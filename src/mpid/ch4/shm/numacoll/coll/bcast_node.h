@@ -3,22 +3,14 @@
 #ifndef NC_BCAST_NODE_H_INCLUDED
 #define NC_BCAST_NODE_H_INCLUDED
 
-#include <stdbool.h>
-
 #include "../core/nc_group.h"
 #include "../core/nc_tree.h"
-#include "../sync/nc_copy.h"
-#include "../sync/nc_queue.h"
+#include "move_node.h"
 
 struct nc_bcast {
-    struct nc_queue *queue;
+    struct nc_move move;
     const struct nc_groups *groups;     /* by NUMA node, and their leaders; one level where there is one node */
     const struct nc_tree *inner, *outer;        /* who tells whom: in my NUMA node, and among the leaders */
-    bool sqrt_rule;             /* the writer's choice of fragments, see nc_frag_choose */
-    uint32_t largest_fragment;  /* bytes; at most a slot */
-    size_t cache_bytes;         /* messages above this are stored past the cache */
-    const int *numa;            /* [ranks] NUMA nodes, for the ledger */
-    struct nc_ledger *ledger;
 };
 
 /* Sends the root's stream to everybody else's. The leader of each other NUMA node takes the fragments once, into its own

@@ -1,5 +1,10 @@
 #include "nc_layout.h"
 
+static uint32_t half(uint32_t n)
+{
+    return n > 1 ? n / 2 : 1;
+}
+
 static size_t up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
@@ -21,11 +26,15 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
 
     l.done = 0;
     l.posts = NC_LINE;
-    l.flags = l.posts + (size_t) NC_POSTS * NC_POST_BYTES;
+    l.out_posts = l.posts + (size_t) NC_POSTS * NC_POST_BYTES;
+    l.flags = l.out_posts + (size_t) NC_OUT_POSTS * NC_POST_BYTES;
     l.out = up(l.flags + (size_t) NC_LINE * NC_FLAGS(g->ranks), NC_PAGE);
     /* a slot starts at a line of its own: its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
-    l.region = up(l.out + g->slots * l.slot_stride, NC_PAGE);
+    l.in_slots = half(g->slots);
+    l.in_set = half(g->set_slots);
+    l.in = up(l.out + g->slots * l.slot_stride, NC_PAGE);
+    l.region = up(l.in + l.in_slots * l.slot_stride, NC_PAGE);
     return l;
 }
 

@@ -3,9 +3,12 @@
  *   header page    struct nc_header, written by the maker before anybody else attaches, then read only
  *   region i       `done` line of process i              128 bytes   written by i, read by all
  *                  post ring of i, NC_POSTS posts                    written by i's parent of the operation, read by i
+ *                  OUT posts of i, NC_OUT_POSTS                      written by i, read by all
  *                  flags of i, see sync/nc_barrier.h
  *                  (up to a page)
  *                  OUT ring of i, `slots` slots                      written by i, read by all
+ *                  (up to a page)
+ *                  IN ring of i, `in_slots` slots                    written by the root of a scatter, read by i
  *                  (up to a page)
  *
  * Regions and rings start at pages, because placement is per page; lines that have different writers are 128 bytes
@@ -22,6 +25,7 @@
 
 #define NC_LINE 128             /* bytes between lines of different writers */
 #define NC_POSTS 32             /* posts of a ring: operations a writer may be ahead of a reader */
+#define NC_OUT_POSTS 16         /* the same of OUT posts; 64 ranks with the default slots stay below 8 MiB */
 #define NC_POST_BYTES 384       /* a post: header and payload */
 #define NC_FLAGS(ranks) ((ranks) + 2)   /* lines for barriers: one for each rank that writes, a counter, a gate */
 
@@ -37,10 +41,14 @@ struct nc_geometry {
 struct nc_layout {
     size_t done;
     size_t posts;
+    size_t out_posts;
     size_t flags;
     size_t out;
+    size_t in;
     size_t slot_stride;
     size_t region;              /* all of it */
+    uint32_t in_slots;          /* slots of an IN ring: half as many as of an OUT ring, as only scatters use it */
+    uint32_t in_set;            /* and how many of them a reader gives back at a time */
 };
 
 /* The geometry of s slots of f bytes in q sets for p ranks; q above s counts as s. */

@@ -106,8 +106,9 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
     nc_tree_make(&c->inner, memory, c->kind, k, inner);
     nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), c->kind, k, outer);
     c->bcast = (struct nc_bcast) {
-        .queue = &state->queue,.groups = &state->groups,.inner = &c->inner,.outer = &c->outer,.sqrt_rule = f == 0,
-        .largest_fragment = f && f < slot ? f : slot,.cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,
+        .move = {.queue = &state->queue,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
+                 .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger},
+        .groups = &state->groups,.inner = &c->inner,.outer = &c->outer,
     };
 }
 

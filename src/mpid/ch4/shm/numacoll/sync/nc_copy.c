@@ -130,7 +130,7 @@ static int unpack(struct nc_stream *s, const char *from, size_t n)
     return 0;
 }
 
-int nc_copy_in(struct nc_stream *s, void *shared, size_t n, struct nc_ledger *ledger)
+int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_ledger *ledger)
 {
     int error = 0;
 
@@ -139,7 +139,7 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, struct nc_ledger *le
     else
         error = pack(s, shared, n);
     s->at += n;
-    ledger->local += n;
+    *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
     return error;
 }
 

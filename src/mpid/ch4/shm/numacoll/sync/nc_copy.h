@@ -39,15 +39,15 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
     __builtin_prefetch(stream->bytes, 1);
 }
 
-/* Copies the next n bytes of the stream into shared memory of this process's own NUMA node; n <= length - at. 0 or the
- * mover's error. */
-int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, struct nc_ledger *ledger);
-
-/* What there is to know of a copy out of shared memory. */
+/* What there is to know of a copy. */
 enum nc_copy_how {
-    NC_COPY_BESIDE_CACHE = 1,   /* store past the cache: the message is larger than it */
-    NC_COPY_REMOTE = 2,         /* for the ledger: from another NUMA node */
+    NC_COPY_BESIDE_CACHE = 1,   /* out of shared memory: store past the cache, the message is larger than it */
+    NC_COPY_REMOTE = 2,         /* for the ledger: the shared memory is on another NUMA node */
 };
+
+/* Copies the next n bytes of the stream into shared memory; n <= length - at. how: bits of nc_copy_how. 0 or the mover's
+ * error. */
+int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how, struct nc_ledger *ledger);
 
 /* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is dropped.
  * how: bits of nc_copy_how. */

@@ -4,7 +4,7 @@
 
 size_t nc_queue_private_bytes(const struct nc_geometry *g)
 {
-    return sizeof(nc_clock) * ((size_t) g->slots + g->ranks) + sizeof(struct nc_readers) * g->slots;
+    return sizeof(struct nc_use) * ((size_t) g->slots + NC_OUT_POSTS) + (sizeof(nc_clock) + sizeof(int)) * g->ranks;
 }
 
 void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geometry *geometry, int rank,
@@ -17,14 +17,26 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->rank = rank;
     q->operation = 0;
     q->head = 0;
-    q->slot_used = private_memory;
-    q->seen = q->slot_used + geometry->slots;
-    q->slot_readers = (struct nc_readers *) (q->seen + geometry->ranks);
+    q->slot_use = private_memory;
+    q->post_use = q->slot_use + geometry->slots;
+    q->seen = (nc_clock *) (q->post_use + NC_OUT_POSTS);
+    q->everybody = (int *) (q->seen + geometry->ranks);
+    for (uint32_t r = 0; r < geometry->ranks; r++)
+        q->everybody[r] = (int) r;
     q->waiter = waiter;
 }
 
-/* Until `rank` has reached `wanted`. What was seen is kept, so that its line is read once per ring and not once per
+/* Whether `rank` has reached `wanted`. What was seen is kept, so that its line is read once per ring and not once per
  * fragment. Acquire of R2 and R3. */
+static bool is_done(struct nc_queue *q, int rank, nc_clock wanted)
+{
+    if (nc_clock_reached(q->seen[rank], wanted))
+        return true;
+    q->seen[rank] = nc_atomic_acquire(nc_queue_done(q, rank));
+    return nc_clock_reached(q->seen[rank], wanted);
+}
+
+/* Until it has. Acquire of R2 and R3. */
 static int await_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
     int error;
@@ -37,23 +49,29 @@ static int await_done(struct nc_queue *q, int rank, nc_clock wanted)
     return error;
 }
 
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers, char **slot)
+/* Until the last use is over, and then it is that of `readers`, until `over`. */
+static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over, const struct nc_readers *readers)
 {
-    nc_clock *last = &q->slot_used[q->head % q->geometry.slots];
-    struct nc_readers *last_readers = &q->slot_readers[q->head % q->geometry.slots];
     int error = 0;
 
     for (int list = 0; list < 2; list++) {
-        for (int i = 0; i < last_readers->count[list] && !error; i++) {
-            if (last_readers->rank[list][i] != q->rank)
-                error = await_done(q, last_readers->rank[list][i], *last);
+        for (int i = 0; i < use->readers.count[list] && !error; i++) {
+            if (use->readers.rank[list][i] != q->rank)
+                error = await_done(q, use->readers.rank[list][i], use->over);
         }
     }
-    *slot = nc_queue_slot(q, q->rank, q->head);
-    *last = used;
-    *last_readers = *readers;
-    q->head++;
+    use->over = over;
+    use->readers = *readers;
     return error;
+}
+
+int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers, char **slot)
+{
+    struct nc_use *use = &q->slot_use[q->head % q->geometry.slots];
+
+    *slot = nc_queue_slot(q, q->rank, q->head);
+    q->head++;
+    return renew_use(q, use, used, readers);
 }
 
 int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post)
@@ -62,9 +80,32 @@ int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post)
     return await_done(q, reader, nc_clock_at(q->operation + 1 - NC_POSTS, 0));
 }
 
+int nc_queue_take_out_post(struct nc_queue *q, const struct nc_readers *readers, struct nc_post **post)
+{
+    *post = nc_queue_out_post(q, q->rank);
+    return renew_use(q, &q->post_use[q->operation % NC_OUT_POSTS], nc_clock_at(q->operation + 1, 0), readers);
+}
+
+/* What `done` of a reader must reach before fragment i is written into its IN ring: the first ones need only that it is
+ * through with all before, and so with what another root wrote there; the others that it is with the fragment before. */
+static nc_clock in_is_free_at(const struct nc_queue *q, uint64_t i)
+{
+    return nc_clock_at(q->operation, i < q->layout.in_slots ? 0 : i - q->layout.in_slots + 1);
+}
+
+bool nc_queue_in_is_free(struct nc_queue *q, int reader, uint64_t i)
+{
+    return is_done(q, reader, in_is_free_at(q, i));
+}
+
+int nc_queue_await_in(struct nc_queue *q, int reader, uint64_t i)
+{
+    return await_done(q, reader, in_is_free_at(q, i));
+}
+
 /* Clocks are right within 2^23 operations, so nothing that is compared may grow older than that. Every REFRESH
- * operations what was last seen or used longer ago is brought near: seen[] by looking again; a slot that has rested as
- * long by asking for more than its last readers (they can always get there: it is over for me). */
+ * operations what was last seen or used longer ago is brought near: seen[] by looking again; a slot or an OUT post that
+ * has rested as long by asking for more than its last readers (they can always get there: it is over for me). */
 #define REFRESH 65536
 
 static void refresh(struct nc_queue *q)
@@ -73,18 +114,19 @@ static void refresh(struct nc_queue *q)
 
     for (int r = 0; r < (int) q->geometry.ranks; r++)
         q->seen[r] = nc_atomic_acquire(nc_queue_done(q, r));
-    for (unsigned i = 0; i < q->geometry.slots; i++) {
-        if (!nc_clock_reached(q->slot_used[i], recent))
-            q->slot_used[i] = recent;
+    for (unsigned i = 0; i < q->geometry.slots + NC_OUT_POSTS; i++) {
+        if (!nc_clock_reached(q->slot_use[i].over, recent))
+            q->slot_use[i].over = recent;
     }
 }
 
-/* A rank that is root for ever is never written a post: the old ones would one day pass for new. In this operation
- * nobody else writes mine any more (as a reader I have awaited its last announcement, as a root I get none), and the
- * writer of its next use waits for R3, which follows: this store needs no partner of its own. */
-static void refresh_post(struct nc_queue *q)
+/* A rank that is root for ever is never written a post: the old ones would one day pass for new; and so would its own OUT
+ * posts, if it were to send again. In this operation nobody else writes my post any more (as a reader I have awaited
+ * its last announcement, as a root I get none), and the writer of its next use waits for R3, which follows: this store
+ * needs no partner of its own. In an OUT post that is not of this operation, a reader of an older one, who is late, finds
+ * more than it waits for: all that was to be announced had been. */
+static void refresh_post(struct nc_queue *q, struct nc_post *post)
 {
-    struct nc_post *post = nc_queue_post(q, q->rank);
     nc_clock now = nc_clock_at(q->operation, 0);
 
     if (!nc_clock_reached(nc_atomic_acquire(&post->clock), now))
@@ -93,11 +135,13 @@ static void refresh_post(struct nc_queue *q)
 
 void nc_queue_end(struct nc_queue *q)
 {
-    if (q->operation % REFRESH >= REFRESH - NC_POSTS)
-        refresh_post(q);
+    if (q->operation % REFRESH >= REFRESH - NC_POSTS) {
+        refresh_post(q, nc_queue_post(q, q->rank));
+        refresh_post(q, nc_queue_out_post(q, q->rank));
+    }
     q->operation++;
-    /* release R3: nothing of the operation is touched by me any more; its slots and my post may be used again;
-     * partners: nc_queue_take_slot, nc_queue_take_post */
+    /* release R3: nothing of the operation is touched by me any more; its slots and posts may be used again;
+     * partners: renew_use, nc_queue_take_post, nc_queue_in_is_free, nc_queue_await_in */
     nc_atomic_release(nc_queue_done(q, q->rank), nc_clock_at(q->operation, 0));
     if (q->operation % REFRESH == 0)
         refresh(q);

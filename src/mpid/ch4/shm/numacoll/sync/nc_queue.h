@@ -1,12 +1,13 @@
 /* The queues of a set of ranks that share memory: the one protocol all collectives use. See PROTOCOLS.md.
  *
- * Every rank calls nc_queue_begin and nc_queue_end once per operation, in the same order of operations. In between
- * each is a writer (fills slots of its own OUT ring, posts to ranks it has to tell), a reader (awaits its post,
- * reads slots, tells its own children), or has nothing to do. */
+ * Every rank calls nc_queue_end once per operation, in the same order of operations. Before it
+ * each is a writer (fills slots of its own OUT ring or of others' IN rings, tells of them in posts of those who read, or
+ * in its own OUT post), a reader (awaits a post, reads slots, tells its own children), both, or has nothing to do. */
 
 #ifndef NC_QUEUE_H_INCLUDED
 #define NC_QUEUE_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,14 +20,15 @@
 struct nc_post_header {
     uint64_t total;             /* bytes of the message */
     uint32_t fragment;          /* bytes of a fragment; 0: the message is in `payload` */
-    uint32_t first_slot;        /* slot of the writer's OUT ring that has fragment 0 */
+    uint32_t first_slot;        /* slot of the writer's OUT ring that has fragment 0; in an IN ring it is always 0 */
 };
 
 #define NC_POST_PAYLOAD (NC_POST_BYTES - 8 - sizeof(struct nc_post_header))     /* 360 bytes */
 
-/* One operation's post. Writer: the parent, from the operation's begin until the reader's `done` passes the
- * operation. Reader: the owner of the ring, which now and then also brings the clock of a post nobody wrote up to date
- * (refresh_post). The first 40 bytes of payload travel in the line of the clock. */
+/* One operation's post. In the post ring of a rank: writer: the parent, from the operation's begin until the reader's
+ * `done` passes the operation; reader: the owner. An OUT post: writer: the owner; readers: those it is taken for. The
+ * owner now and then also brings the clock of a post nobody wrote up to date (refresh_post). The first 40 bytes of
+ * payload travel in the line of the clock. */
 struct nc_post {
     struct nc_atomic clock;     /* (operation, fragments announced) */
     struct nc_post_header header;
@@ -36,10 +38,16 @@ struct nc_post {
 _Static_assert(sizeof(struct nc_post) == NC_POST_BYTES, "a post is three pairs of lines");
 _Static_assert(offsetof(struct nc_post, payload) == 24, "40 bytes of payload are left in the clock's line");
 
-/* Who reads a slot: up to two lists of ranks, which must stay; the writer may be among them. */
+/* Who reads a slot or an OUT post: up to two lists of ranks, which must stay; the writer may be among them. */
 struct nc_readers {
     const int *rank[2];
     int count[2];
+};
+
+/* The last use of a slot or of an OUT post of mine. */
+struct nc_use {
+    nc_clock over;              /* what `done` of its readers must reach before I write there again */
+    struct nc_readers readers;
 };
 
 /* A rank's view of the queues. Private to it. */
@@ -50,9 +58,10 @@ struct nc_queue {
     int rank;
     uint64_t operation;         /* number of the current or the next operation, from 0 */
     uint64_t head;              /* slots of my OUT ring taken so far */
-    nc_clock *slot_used;        /* [slots] what its readers' `done` must reach before I write the slot again */
-    struct nc_readers *slot_readers;    /* [slots] of what is in it */
+    struct nc_use *slot_use;    /* [slots] of my OUT ring */
+    struct nc_use *post_use;    /* [NC_OUT_POSTS], behind the slots' */
     nc_clock *seen;             /* [ranks] `done` of each rank when I last looked */
+    int *everybody;             /* [ranks] 0, 1, ..: for lists of readers */
     struct nc_waiter *waiter;
 };
 
@@ -73,9 +82,43 @@ static inline struct nc_post *nc_queue_post(const struct nc_queue *q, int rank)
     return (struct nc_post *) (q->region[rank] + q->layout.posts) + q->operation % NC_POSTS;
 }
 
+static inline struct nc_post *nc_queue_out_post(const struct nc_queue *q, int rank)
+{
+    return (struct nc_post *) (q->region[rank] + q->layout.out_posts) + q->operation % NC_OUT_POSTS;
+}
+
 static inline char *nc_queue_slot(const struct nc_queue *q, int rank, uint64_t slot)
 {
     return q->region[rank] + q->layout.out + slot % q->geometry.slots * q->layout.slot_stride;
+}
+
+/* Where in my OUT ring the next slot is. */
+static inline uint32_t nc_queue_position(const struct nc_queue *q)
+{
+    return (uint32_t) (q->head % q->geometry.slots);
+}
+
+/* The slot of a rank's IN ring that has fragment i of the operation. */
+static inline char *nc_queue_in_slot(const struct nc_queue *q, int rank, uint64_t i)
+{
+    return q->region[rank] + q->layout.in + i % q->layout.in_slots * q->layout.slot_stride;
+}
+
+/* All ranks as readers, or one. */
+static inline struct nc_readers nc_queue_all(const struct nc_queue *q)
+{
+    return (struct nc_readers) {.rank = {q->everybody, NULL},.count = {(int) q->geometry.ranks, 0} };
+}
+
+static inline struct nc_readers nc_queue_one(const struct nc_queue *q, int rank)
+{
+    return (struct nc_readers) {.rank = {q->everybody + rank, NULL},.count = {1, 0} };
+}
+
+/* The rank after another, round. */
+static inline int nc_queue_next(const struct nc_queue *q, int rank)
+{
+    return rank + 1 < (int) q->geometry.ranks ? rank + 1 : 0;
 }
 
 /* Writer: the next slot of my OUT ring, for the fragment that these readers finish at `used`, once those of what is in it
@@ -84,6 +127,14 @@ int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_reader
 
 /* Writer or forwarder: the post of `reader` for this operation, once it is free. */
 int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post);
+
+/* Writer: my OUT post for this operation, for these readers, once those of its last use are through with it. */
+int nc_queue_take_out_post(struct nc_queue *q, const struct nc_readers *readers, struct nc_post **post);
+
+/* Root of a scatter: whether the reader's slot for fragment i, which is not before those already written, may be
+ * written; nc_queue_await_in waits for it. */
+bool nc_queue_in_is_free(struct nc_queue *q, int reader, uint64_t i);
+int nc_queue_await_in(struct nc_queue *q, int reader, uint64_t i);
 
 /* Writer: the lines of a reader's post that `payload` bytes will fill start on their way here, while the data is
  * fetched. */
@@ -95,14 +146,16 @@ static inline void nc_queue_prefetch_post(const struct nc_queue *q, int reader, 
         __builtin_prefetch(post + at, 1);
 }
 
-/* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place). */
+/* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place), in the reader's post
+ * or in my OUT post. */
 static inline void nc_queue_announce(struct nc_queue *q, struct nc_post *post, uint64_t n)
 {
     /* release R1: licenses the reader to read header, payload and slots; partner: nc_queue_await */
     nc_atomic_release(&post->clock, nc_clock_at(q->operation, n));
 }
 
-/* Reader: waits until n fragments of this operation are announced to me (acquire of R1). */
+/* Reader: waits until n fragments of this operation are announced in my post, or in the writer's OUT post (acquire of
+ * R1). */
 static inline int nc_queue_await(struct nc_queue *q, const struct nc_post *post, uint64_t n)
 {
     return nc_wait_clock(&post->clock, nc_clock_at(q->operation, n), q->waiter);
@@ -111,7 +164,8 @@ static inline int nc_queue_await(struct nc_queue *q, const struct nc_post *post,
 /* Reader: I have finished n fragments of this operation. */
 static inline void nc_queue_give_back(struct nc_queue *q, uint64_t n)
 {
-    /* release R2: my reads of the slots are over, they may be overwritten; partner: nc_queue_take_slot */
+    /* release R2: my reads of the slots are over, they may be overwritten; partners: renew_use,
+     * nc_queue_in_is_free, nc_queue_await_in */
     nc_atomic_release(nc_queue_done(q, q->rank), nc_clock_at(q->operation, n));
 }
 

@@ -1,5 +1,8 @@
-/* The slot protocol at work: ranks as threads or as forked processes, many more than processors, with random delays.
- * Every rank checks every byte of every broadcast. A watchdog ends a run that hangs. */
+/* The slot protocol at work: broadcasts, scatters, gathers, allgathers and barriers of ranks that are threads or forked
+ * processes, many more than processors, with random delays. Every rank checks every byte it receives. A watchdog ends a
+ * run that hangs.
+ *
+ * Arguments: [SCALE [FILTER]], the operations are divided by SCALE, FILTER is a pattern of test names. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +18,15 @@
 #include <unistd.h>
 
 #include "coll/bcast_node.h"
+#include "coll/gather_node.h"
+#include "coll/scatter_node.h"
+#include "sync/nc_barrier.h"
+
+enum { BCAST = 1, SCATTER = 2, GATHER = 4, ALLGATHER = 8, BARRIER = 16, ALL = 31, KINDS = 5 };
 
 struct run {
     struct nc_geometry geometry;
+    int kinds;                  /* of operations, a random one each time; 0: BCAST */
     enum nc_tree_kind tree;
     int k;
     bool sqrt_rule, typed, mismatch, fixed_root;
@@ -37,9 +46,10 @@ static uint64_t random_next(uint64_t *state)
     return *state >> 33;
 }
 
-static unsigned char byte_at(int operation, size_t i)
+/* What a message of an operation consists of; `number`: which of its messages. */
+static unsigned char byte_at(int operation, int number, size_t i)
 {
-    return (unsigned char) (i * 31 + (i >> 8) + (unsigned) operation * 7);
+    return (unsigned char) (i * 31 + (i >> 8) + (unsigned) operation * 7 + (unsigned) number * 101);
 }
 
 /* A user type whose elements are `ELEMENT` bytes, with gaps: the mover stops between elements. */
@@ -127,25 +137,139 @@ static size_t length_of(const struct run *run, uint64_t *dice)
     }
 }
 
-/* One broadcast; the number of bytes that are wrong on this rank. */
-static int broadcast(const struct run *run, struct nc_bcast *b, int operation, uint64_t *dice, unsigned char *memory)
+/* What a rank works with, and one operation: who is its root, and the lengths as writer and reader of message r see them.
+ * Message r is for rank r of a scatter, of rank r otherwise; a broadcast has message 0 only. */
+struct rank {
+    const struct run *run;
+    struct nc_queue *queue;
+    struct nc_bcast *bcast;
+    struct nc_move *move;
+    struct nc_barrier *barrier;
+    unsigned char *memory;      /* of the streams of all messages, user_bytes of each, and of my own */
+    size_t user_bytes;
+    struct typed *typed;        /* [ranks + 1], the last for what I send alone */
+    struct nc_stream *stream;
+    size_t *length, *other, *sent;
+    int operation, root;
+};
+
+static void set_up_stream(struct rank *r, int at, size_t length)
 {
-    int root = run->fixed_root ? 0 : (int) (random_next(dice) % run->geometry.ranks), me = b->queue->rank, wrong = 0;
-    size_t length = length_of(run, dice), other = run->mismatch ? length_of(run, dice) : length, sent = 0;
-    struct typed typed = {.memory = memory,.length = me == root ? length : other };
-    struct nc_stream stream = stream_of(run, &typed);
-    size_t arrived = other < length ? other : length;
+    r->typed[at] = (struct typed) {.memory = r->memory + (size_t) at * r->user_bytes,.length = length };
+    r->stream[at] = stream_of(r->run, &r->typed[at]);
+}
+
+/* Stream `at`, which is to be sent as a message. */
+static void to_send(struct rank *r, int at, int message)
+{
+    set_up_stream(r, at, r->length[message]);
+    for (size_t i = 0; i < r->length[message]; i++)
+        *user_byte(r->run, r->typed[at].memory, i) = byte_at(r->operation, message, i);
+}
+
+/* Stream `at`, which is to receive a message. */
+static void to_receive(struct rank *r, int at, int message)
+{
+    set_up_stream(r, at, r->other[message]);
+    for (size_t i = 0; i < r->other[message]; i++)
+        *user_byte(r->run, r->typed[at].memory, i) = 0xee;
+}
+
+/* The bytes that are wrong in stream `at` after a message was received into it, which was `sent` bytes. */
+static int wrong_in(const struct rank *r, int at, int message, size_t sent)
+{
+    size_t arrived = r->length[message] < r->other[message] ? r->length[message] : r->other[message];
+    int wrong = sent != r->length[message];
 
     /* a message that ends inside an element leaves that element as it was */
-    if (run->typed && arrived < other)
+    if (r->run->typed && arrived < r->other[message])
         arrived -= arrived % ELEMENT;
-    for (size_t i = 0; i < typed.length; i++)
-        *user_byte(run, memory, i) = me == root ? byte_at(operation, i) : 0xee;
-    if (nc_bcast_node(b, root, &stream, &sent) || sent != length)
-        return 1;
-    for (size_t i = 0; me != root && i < typed.length; i++)
-        wrong += *user_byte(run, memory, i) != (i < arrived ? byte_at(operation, i) : 0xee);
+    for (size_t i = 0; i < r->other[message]; i++)
+        wrong += *user_byte(r->run, r->typed[at].memory, i) !=
+            (i < arrived ? byte_at(r->operation, message, i) : 0xee);
     return wrong;
+}
+
+static int broadcast(struct rank *r)
+{
+    bool sends = r->queue->rank == r->root;
+    size_t sent = 0;
+
+    if (sends)
+        to_send(r, 0, 0);
+    else
+        to_receive(r, 0, 0);
+    if (nc_bcast_node(r->bcast, r->root, &r->stream[0], &sent) || sent != r->length[0])
+        return 1;
+    return sends ? 0 : wrong_in(r, 0, 0, sent);
+}
+
+static int scatter(struct rank *r)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
+    size_t sent = 0;
+
+    for (int i = 0; i < ranks && me == r->root; i++)
+        to_send(r, i, i);
+    if (me != r->root)
+        to_receive(r, ranks, me);
+    if (nc_scatter_node(r->move, r->root, r->stream, &r->stream[ranks], &sent))
+        return 1;
+    return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
+}
+
+/* To the root, or to all: rank -1. */
+static int gather(struct rank *r, int to)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    bool receives = to < 0 || to == me;
+
+    to_send(r, ranks, me);
+    for (int i = 0; i < ranks && receives; i++)
+        to_receive(r, i, i);
+    if (to < 0 ? nc_allgather_node(r->move, &r->stream[ranks], r->stream, r->sent) :
+        nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
+        return 1;
+    for (int i = 0; i < ranks && receives; i++)
+        wrong += i == me ? 0 : wrong_in(r, i, i, r->sent[i]);
+    return wrong;
+}
+
+static int barrier(struct rank *r, uint64_t variant)
+{
+    int error = (variant ? nc_barrier_central : nc_barrier_dissemination) (r->barrier, r->queue->operation + 1);
+
+    nc_queue_end(r->queue);
+    return error;
+}
+
+/* One operation; the number of bytes that are wrong on this rank. */
+static int operate(struct rank *r, uint64_t *dice)
+{
+    const struct run *run = r->run;
+    int ranks = (int) run->geometry.ranks, kinds = run->kinds ? run->kinds : BCAST, kind;
+    bool alike = random_next(dice) % 2;
+
+    do
+        kind = 1 << random_next(dice) % KINDS;
+    while (!(kinds & kind));
+    r->root = run->fixed_root ? 0 : (int) (random_next(dice) % run->geometry.ranks);
+    for (int i = 0; i < ranks; i++) {
+        r->length[i] = alike && i > 0 ? r->length[0] : length_of(run, dice);
+        r->other[i] = run->mismatch ? length_of(run, dice) : r->length[i];
+    }
+    switch (kind) {
+        case BCAST:
+            return broadcast(r);
+        case SCATTER:
+            return scatter(r);
+        case GATHER:
+            return gather(r, r->root);
+        case ALLGATHER:
+            return gather(r, -1);
+        default:
+            return barrier(r, random_next(dice) % 2);
+    }
 }
 
 /* What a rank knows of where all are. */
@@ -190,29 +314,44 @@ static void free_place(struct place *p)
 
 static int rank_main(const struct run *run, int rank)
 {
+    size_t ranks = run->geometry.ranks;
     struct pacing pacing = {.run = run,.state = (uint64_t) rank * 77 + 1 };
     struct nc_waiter waiter = {.progress = progress,.context = &pacing,.yield = true };
     struct nc_queue queue;
     struct nc_ledger ledger = { 0, 0 };
     struct place place;
-    int *numa = calloc(run->geometry.ranks, sizeof *numa);
-    struct nc_bcast bcast = {.queue = &queue,.groups = &place.groups,.inner = &place.inner,.outer = &place.outer,
-        .sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,.cache_bytes = 100000,.numa = numa,.ledger = &ledger
+    int *numa = calloc(ranks, sizeof *numa);
+    struct nc_move move = {.queue = &queue,.sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,
+        .cache_bytes = 100000,.numa = numa,.ledger = &ledger,.flow = calloc(ranks, sizeof *move.flow)
+    };
+    struct nc_bcast bcast = {.move = move,.groups = &place.groups,.inner = &place.inner,.outer = &place.outer };
+    struct nc_barrier barrier = {.region = run->region,.offset = nc_layout_make(&run->geometry).flags,.rank = rank,
+        .ranks = (int) ranks,.waiter = &waiter
+    };
+    struct rank r = {.run = run,.queue = &queue,.bcast = &bcast,.move = &move,.barrier = &barrier,
+        .user_bytes = 2 * run->largest + 1000,.typed = calloc(ranks + 1, sizeof *r.typed),
+        .stream = calloc(ranks + 1, sizeof *r.stream),.length = calloc(3 * ranks, sizeof *r.length)
     };
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
-    unsigned char *memory = malloc(2 * run->largest + 1000);
     uint64_t dice = 42;
     int wrong = 0;
 
+    r.other = r.length + ranks;
+    r.sent = r.other + ranks;
+    r.memory = malloc((ranks + 1) * r.user_bytes);
     make_place(&place, run, rank);
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
-    for (int i = 0; i < run->operations; i++) {
+    for (r.operation = 0; r.operation < run->operations; r.operation++) {
         delay(run, &pacing.state);
-        wrong += broadcast(run, &bcast, i, &dice, memory);
+        wrong += operate(&r, &dice);
     }
     free_place(&place);
     free(numa);
-    free(memory);
+    free(move.flow);
+    free(r.typed);
+    free(r.stream);
+    free(r.length);
+    free(r.memory);
     free(private_memory);
     return wrong;
 }
@@ -367,6 +506,68 @@ static void posts_run_ahead(void **state)
           .largest = 300,.delays = 400});
 }
 
+static void scatters(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = SCATTER,.operations = 2000,.largest = 150000,.delays = 100});
+    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = SCATTER,.operations = 1500,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = SCATTER,.typed = true,.mismatch = true,
+          .operations = 1000,.largest = 9000,.delays = 50});
+}
+
+static void gathers(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = GATHER,.operations = 2000,.largest = 150000,.delays = 100});
+    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = GATHER,.operations = 1500,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = GATHER,.typed = true,.mismatch = true,
+          .operations = 1000,.largest = 9000,.delays = 50});
+}
+
+static void allgathers(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = ALLGATHER,.operations = 2000,.largest = 150000,
+          .delays = 100});
+    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = ALLGATHER,.operations = 1000,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = ALLGATHER,.typed = true,.mismatch = true,
+          .operations = 700,.largest = 9000,.delays = 50});
+}
+
+/* Any operation after any, with any root, and nothing between but what a barrier that comes up orders. */
+static void mixed(void **state)
+{
+    (void) state;
+    for (uint32_t ranks = 1; ranks <= 10; ranks += 3)
+        check((struct run) {.geometry = GEOMETRY(ranks, 2, 512, 2),.nodes = 2,.kinds = ALL,.tree = NC_TREE_KNOMIAL,.k = 2,
+              .operations = 1200,.largest = 5000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(3, 1, 1000, 1),.kinds = ALL,.tree = NC_TREE_FLAT,.k = 2,.operations = 3000,
+          .largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(6, 3, 777, 2),.nodes = 3,.kinds = ALL,.tree = NC_TREE_CHAIN,.k = 2,.typed = true,
+          .mismatch = true,.operations = 700,.largest = 5000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = ALL,.tree = NC_TREE_KNOMIAL,.k = 8,.operations = 2000,
+          .largest = 200000,.delays = 100});
+}
+
+/* Without barriers and allgathers, which hold all together. */
+static void mixed_apart(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 1),.nodes = 2,.kinds = BCAST | SCATTER | GATHER,.tree = NC_TREE_FLAT,.k = 2,
+          .operations = 3000,.largest = 3000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(3, 2, 512, 1),.kinds = SCATTER | GATHER,.operations = 20000,.largest = 300,.delays = 400});
+    /* senders that run ahead of the root as far as their OUT posts let them */
+    check((struct run) {.geometry = GEOMETRY(3, 1, 64, 1),.kinds = GATHER,.fixed_root = true,.operations = 20000,.largest = 300,
+          .delays = 400});
+}
+
+static void mixed_on_many_ranks(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(32, 4, 1024, 2),.nodes = 4,.kinds = ALL,.tree = NC_TREE_KNOMIAL,.k = 3,
+          .operations = 150,.largest = 6000,.delays = 200});
+}
+
 /* Clocks count operations modulo 2^24: a slot or a rank not looked at for half of that must not stop the queue. */
 static void long_lived(void **state)
 {
@@ -386,13 +587,14 @@ static void long_lived(void **state)
         nc_queue_init(&q[r], region, &g, r, memory[r], &w[r]);
     }
     alarm(60);
+    struct nc_post *post;
     assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &readers, &slot), 0);
+    assert_int_equal(nc_queue_take_out_post(&q[0], &readers, &post), 0);
     for (uint64_t i = 0; i < (1u << 23) + 100000; i++) {
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
     }
     for (int i = 0; i < 9; i++) {
-        struct nc_post *post;
         if (i >= 4)
             nc_queue_give_back(&q[1], (uint64_t) i - 3);
         assert_int_equal(nc_queue_take_post(&q[0], 1, &post), 0);
@@ -401,6 +603,8 @@ static void long_lived(void **state)
     /* neither rank has been written a post for 2^23 operations, rank 0 for none at all: it must not find an old one */
     for (int i = 0; i < 2 * NC_POSTS; i++) {
         assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_post(&q[0], 0)->clock), nc_clock_at(q[0].operation, 1)));
+        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_out_post(&q[1], 0)->clock), nc_clock_at(q[1].operation, 1)));
+        assert_int_equal(nc_queue_take_out_post(&q[0], &readers, &post), 0);
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
     }
@@ -416,11 +620,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_slot), cmocka_unit_test(two_slots_one_set), cmocka_unit_test(eight_slots_two_sets),
         cmocka_unit_test(odd_fragments_sparse_types), cmocka_unit_test(model_fragments),
         cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
-        cmocka_unit_test(several_numa_nodes), cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived)
+        cmocka_unit_test(several_numa_nodes), cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
+        cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers), cmocka_unit_test(mixed),
+        cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_on_many_ranks)
     };
 
     if (argc > 1)
         scale = atoi(argv[1]);
+    if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
     alarm(300);
     return cmocka_run_group_tests_name("sync", tests, NULL, NULL);
 }

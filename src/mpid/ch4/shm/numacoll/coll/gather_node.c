@@ -1,0 +1,156 @@
+#include "gather_node.h"
+
+/* Numbers are those of PROTOCOLS.md, section 3. Round i is fragment i of all who have one. */
+
+/* A rank's part in a call. */
+struct gather {
+    struct nc_move *move;
+    struct nc_readers readers;  /* of what I send */
+    struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
+    int open;                   /* move->flow[0 .. open - 1] are messages to me with fragments left */
+    int copied;                 /* 0, or the first error of a copy */
+};
+
+/* ---- sending ---- */
+
+/* G2, G3 */
+static int send_fragment(struct gather *g, uint64_t i)
+{
+    struct nc_queue *q = g->move->queue;
+    char *slot;
+    int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &g->readers, &slot);
+
+    if (!error)
+        nc_move_announce(g->move, &g->mine, i, slot);
+    return error;
+}
+
+/* G1, and of a message that does not fit the post, fragment 0. */
+static int send_first(struct gather *g, struct nc_stream *mine)
+{
+    struct nc_queue *q = g->move->queue;
+    struct nc_post *post;
+    int error = nc_queue_take_out_post(q, &g->readers, &post);
+
+    if (error)
+        return error;
+    if (nc_move_is_inline(mine)) {
+        g->copied = nc_move_inline(g->move, post, mine, 0);
+        return 0;
+    }
+    nc_move_begin(g->move, &g->mine, mine, q->rank);
+    g->mine.post = post;
+    g->mine.header.first_slot = nc_queue_position(q);
+    return send_fragment(g, 0);
+}
+
+/* ---- receiving ---- */
+
+/* G6: before the end of a set it would only cost, and after the last fragment comes the end. */
+static void give_back(struct gather *g, uint64_t n)
+{
+    struct nc_queue *q = g->move->queue;
+
+    if (g->open > 0 && nc_frag_ends_set(n, q->geometry.set_slots))
+        nc_queue_give_back(q, n);
+}
+
+/* G5, when the fragment is announced. Whether more are to come. */
+static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
+{
+    const char *slot = nc_queue_slot(g->move->queue, flow->rank, flow->header.first_slot + i);
+
+    nc_move_out(g->move, flow, i, slot);
+    if (i + 1 < flow->fragments)
+        return true;
+    nc_move_keep_first(&g->copied, flow->copied);
+    return false;
+}
+
+/* G4, G5: the first of everybody else; those who have more become flows. */
+static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
+{
+    struct nc_move *m = g->move;
+    struct nc_queue *q = m->queue;
+
+    for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
+        struct nc_flow *flow = &m->flow[g->open];
+        int error = nc_move_meet(m, flow, nc_queue_out_post(q, r), &from[r], r,
+                                 (int) q->geometry.ranks);
+        if (error)
+            return error;
+        sent[r] = flow->header.total;
+        if (flow->fragments == 0) {
+            nc_move_payload(m, flow, flow->how);
+            nc_move_keep_first(&g->copied, flow->copied);
+        } else if (receive_fragment(g, flow, 0)) {
+            g->open++;
+        }
+    }
+    give_back(g, 1);
+    return 0;
+}
+
+/* G5: fragment i of all who have one. Those who have no more leave the list. */
+static int receive_round(struct gather *g, uint64_t i)
+{
+    struct nc_flow *flow = g->move->flow;
+    int kept = 0;
+
+    for (int k = 0; k < g->open; k++) {
+        int error = nc_queue_await(g->move->queue, flow[k].post, i + 1);
+        if (error)
+            return error;
+        if (receive_fragment(g, &flow[k], i))
+            flow[kept++] = flow[k];
+    }
+    g->open = kept;
+    give_back(g, i + 1);
+    return 0;
+}
+
+/* ---- both ---- */
+
+static int rounds(struct gather *g)
+{
+    int error = 0;
+
+    for (uint64_t i = 1; (i < g->mine.fragments || g->open > 0) && !error; i++) {
+        if (i < g->mine.fragments)
+            error = send_fragment(g, i);
+        if (!error)
+            error = receive_round(g, i);
+    }
+    nc_move_keep_first(&g->copied, g->mine.copied);
+    return error;
+}
+
+static int end(struct gather *g, int error)
+{
+    nc_queue_end(g->move->queue);
+    return error ? error : g->copied;
+}
+
+int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct nc_stream *from,
+                   size_t *sent)
+{
+    struct gather g = {.move = m,.readers = nc_queue_one(m->queue, root) };
+    int error = m->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
+
+    if (!error)
+        error = rounds(&g);
+    return end(&g, error);
+}
+
+int nc_allgather_node(struct nc_move *m, struct nc_stream *mine, struct nc_stream *from,
+                      size_t *sent)
+{
+    struct gather g = {.move = m,.readers = nc_queue_all(m->queue) };
+    int error = send_first(&g, mine);
+
+    if (!error)
+        error = receive_first(&g, from, sent);
+    if (!error)
+        error = rounds(&g);
+    return end(&g, error);
+}

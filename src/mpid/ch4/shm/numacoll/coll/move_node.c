@@ -1,0 +1,80 @@
+#include "move_node.h"
+
+void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stream *stream,
+                   int rank)
+{
+    uint64_t f = nc_frag_choose(stream->length, m->largest_fragment, m->sqrt_rule);
+
+    *flow = (struct nc_flow) {
+        .header = {.total = stream->length,.fragment = (uint32_t) f },.stream = stream,
+        .fragments = nc_frag_count(stream->length, f),.rank = rank,.how = nc_move_remote(m, rank)
+    };
+}
+
+int nc_move_inline(const struct nc_move *m, struct nc_post *post, struct nc_stream *stream,
+                   int how)
+{
+    int error;
+
+    post->header.total = stream->length;
+    post->header.fragment = 0;
+    error = nc_copy_in(stream, post->payload, stream->length, how, m->ledger);
+    nc_queue_announce(m->queue, post, 1);
+    return error;
+}
+
+static size_t fragment_bytes(const struct nc_flow *flow, uint64_t i)
+{
+    return nc_frag_bytes(flow->header.total, flow->header.fragment, i);
+}
+
+void nc_move_into(const struct nc_move *m, struct nc_flow *flow, uint64_t i, char *slot)
+{
+    if (!flow->copied)
+        flow->copied = nc_copy_in(flow->stream, slot, fragment_bytes(flow, i), flow->how,
+                                  m->ledger);
+}
+
+void nc_move_announce(const struct nc_move *m, struct nc_flow *flow, uint64_t i, char *slot)
+{
+    nc_move_into(m, flow, i, slot);
+    if (i == 0)
+        flow->post->header = flow->header;
+    nc_queue_announce(m->queue, flow->post, i + 1);
+}
+
+int nc_move_meet(const struct nc_move *m, struct nc_flow *flow, struct nc_post *post,
+                 struct nc_stream *stream, int rank, int alike)
+{
+    int error;
+
+    nc_copy_prefetch_out(stream);
+    error = nc_queue_await(m->queue, post, 1);
+    if (error)
+        return error;
+    flow->post = post;
+    flow->header = post->header;
+    flow->stream = stream;
+    flow->fragments = 0;
+    if (flow->header.fragment)
+        flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
+    flow->rank = rank;
+    flow->how = nc_move_remote(m, rank);
+    if (flow->header.total * (uint64_t) alike > m->cache_bytes)
+        flow->how |= NC_COPY_BESIDE_CACHE;
+    flow->copied = 0;
+    return 0;
+}
+
+void nc_move_payload(const struct nc_move *m, struct nc_flow *flow, int how)
+{
+    flow->copied = nc_copy_out(flow->stream, flow->post->payload, flow->header.total, how,
+                               m->ledger);
+}
+
+void nc_move_out(const struct nc_move *m, struct nc_flow *flow, uint64_t i, const char *slot)
+{
+    if (!flow->copied)
+        flow->copied = nc_copy_out(flow->stream, slot, fragment_bytes(flow, i), flow->how,
+                                   m->ledger);
+}

@@ -1,0 +1,80 @@
+/* What the collectives of ranks that share a segment have in common: a message goes between a
+ * user's stream and shared memory, inline in a post, or as a row of fragments in a ring. No MPI. */
+
+#ifndef NC_MOVE_NODE_H_INCLUDED
+#define NC_MOVE_NODE_H_INCLUDED
+
+#include <stdbool.h>
+
+#include "../sync/nc_copy.h"
+#include "../sync/nc_queue.h"
+
+/* A message on its way. Private to a rank. */
+struct nc_flow {
+    struct nc_post *post;       /* where its fragments are announced */
+    struct nc_post_header header;
+    struct nc_stream *stream;
+    uint64_t fragments;         /* 0: it is inline */
+    uint64_t next;              /* fragments I have moved, for who moves several flows */
+    int rank;                   /* whose memory it goes through */
+    int how;                    /* of its copies, bits of nc_copy_how */
+    int copied;                 /* 0, or the error of a copy, after which no more is copied */
+};
+
+/* How a rank moves messages. */
+struct nc_move {
+    struct nc_queue *queue;
+    bool sqrt_rule;             /* the writer's choice of fragments, see nc_frag_choose */
+    uint32_t largest_fragment;  /* bytes; at most a slot */
+    size_t cache_bytes;         /* what is larger is stored past the cache */
+    const int *numa;            /* [ranks] NUMA nodes, for the ledger */
+    struct nc_ledger *ledger;
+    struct nc_flow *flow;       /* [ranks] for one call at a time; bcast needs none */
+};
+
+/* Writer: the stream, all of it, through the memory of a rank. Where it is inline is the caller's
+ * choice: nc_move_is_inline. The header's first_slot is 0. */
+static inline bool nc_move_is_inline(const struct nc_stream *stream)
+{
+    return stream->length <= NC_POST_PAYLOAD;
+}
+
+void nc_move_begin(const struct nc_move *move, struct nc_flow *flow, struct nc_stream *stream,
+                   int rank);
+
+/* Writer: a whole message into a post that is taken, and announces it. 0, or the error of the copy. */
+int nc_move_inline(const struct nc_move *move, struct nc_post *post, struct nc_stream *stream,
+                   int how);
+
+/* Writer: fragment i into a slot that is taken. */
+void nc_move_into(const struct nc_move *move, struct nc_flow *flow, uint64_t i, char *slot);
+
+/* Writer: the same, and announces it in the flow's post, which is taken. */
+void nc_move_announce(const struct nc_move *move, struct nc_flow *flow, uint64_t i, char *slot);
+
+/* Reader: waits for the first announcement in a post, and obeys its header. The message goes
+ * through the memory of `rank`; `alike`: messages of its size that are received in this call, all of
+ * which are to stay in the cache. 0, or the error of the wait. */
+int nc_move_meet(const struct nc_move *move, struct nc_flow *flow, struct nc_post *post,
+                 struct nc_stream *stream, int rank, int alike);
+
+/* Reader: what is in the post, of an inline message. */
+void nc_move_payload(const struct nc_move *move, struct nc_flow *flow, int how);
+
+/* Reader: fragment i, which is announced, out of its slot. */
+void nc_move_out(const struct nc_move *move, struct nc_flow *flow, uint64_t i, const char *slot);
+
+/* The first error of many. */
+static inline void nc_move_keep_first(int *first, int error)
+{
+    if (*first == 0)
+        *first = error;
+}
+
+/* Of a copy between this rank and a post or slot in the memory of another. */
+static inline int nc_move_remote(const struct nc_move *move, int rank)
+{
+    return move->numa[rank] != move->numa[move->queue->rank] ? NC_COPY_REMOTE : 0;
+}
+
+#endif
