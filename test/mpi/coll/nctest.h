@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NC_BCAST, NC_BARRIER, NC_COLLECTIVES };
+enum { NC_BCAST, NC_BARRIER, NC_SCATTER, NC_SCATTERV, NC_GATHER, NC_GATHERV, NC_ALLGATHER, NC_ALLGATHERV, NC_COLLECTIVES };
 
-static const char *const nc_names[NC_COLLECTIVES] = { "bcast", "barrier" };
+static const char *const nc_names[NC_COLLECTIVES] = {
+    "bcast", "barrier", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv"
+};
 static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVES];
 
 /* A call that is about to be made, counted if it is between several. */

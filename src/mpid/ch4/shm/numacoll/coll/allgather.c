@@ -12,7 +12,7 @@ static int allgather(struct nc_typed *mine, const struct nc_blocks *blocks, enum
 
     MPIDI_NUMACOLL_count_typed(state, coll, in_place ? &own : mine);
     MPIDI_NUMACOLL_stream_init(&stream, in_place ? &own : mine);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_allgather_node(&state->move, &stream, from, state->sent));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_allgather_node(MPIDI_NUMACOLL_move(state), &stream, from, state->sent));
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(state->sent[i], &from[i]));

@@ -4,38 +4,20 @@
  *   2  among the leaders (local ranks 0), from that node's
  *   3  on the other nodes, from their leaders */
 
-#include "../glue/numacoll.h"
+#include "blocks.h"
 
 static int node_part(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root)
 {
-    int mpi_errno = MPI_SUCCESS, error;
+    int mpi_errno;
     struct nc_stream stream;
     size_t sent;
 
     if (state->size == 1)
-        goto fn_exit;
+        return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, typed);
-    error = nc_bcast_node(&state->bcast[state->leaf + 1].bcast, root, &stream, &sent);
-    if (error < 0)
-        MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_INTERN, "**fail");
-    mpi_errno = error;
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP2(sent > stream.length, mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d",
-                         (int) sent, (int) stream.length);
-    MPIR_ERR_CHKANDJUMP2(sent < stream.length, mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                         "**collective_size_mismatch %d %d", (int) sent, (int) stream.length);
-
-  fn_exit:
+    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&state->bcast[state->leaf + 1].bcast, root, &stream, &sent));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
-}
-
-/* An error of one part must not keep the others from their processes: the first one is returned at the end. */
-static void keep_first(int *mpi_errno, int next)
-{
-    if (*mpi_errno == MPI_SUCCESS)
-        *mpi_errno = next;
 }
 
 static int across_nodes(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root, MPIR_Comm * comm,
@@ -45,13 +27,13 @@ static int across_nodes(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *type
     int local_root = MPIR_Get_intranode_rank(comm, root);
 
     if (local_root >= 0)
-        keep_first(&mpi_errno, node_part(state, typed, local_root));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, node_part(state, typed, local_root));
     if (comm->node_roots_comm)
-        keep_first(&mpi_errno, MPIR_Bcast_intra_binomial(typed->buffer, typed->count, typed->datatype,
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIR_Bcast_intra_binomial(typed->buffer, typed->count, typed->datatype,
                                                          MPIR_Get_internode_rank(comm, root), comm->node_roots_comm,
                                                          errflag));
     if (local_root < 0)
-        keep_first(&mpi_errno, node_part(state, typed, 0));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, node_part(state, typed, 0));
     return mpi_errno;
 }
 

@@ -26,30 +26,25 @@ int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *
     return MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
 }
 
-int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_stream *stream)
+int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    MPIR_ERR_CHKANDJUMP2(sent > stream->length, mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d", (int) sent,
-                         (int) stream->length);
-    MPIR_ERR_CHKANDJUMP2(sent < stream->length, mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                         "**collective_size_mismatch %d %d", (int) sent, (int) stream->length);
+    if (sent > expected)
+        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d", (int) sent, (int) expected);
+    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch", "**collective_size_mismatch %d %d", (int) sent,
+                         (int) expected);
 
-  fn_exit:
-    return mpi_errno;
   fn_fail:
-    goto fn_exit;
+    return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_error(int error)
+int MPIDI_NUMACOLL_internal_error(void)
 {
-    int mpi_errno = error;
+    int mpi_errno = MPI_SUCCESS;
 
-    if (error < 0)
-        MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_INTERN, "**fail");
+    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_INTERN, "**fail");
 
-  fn_exit:
-    return mpi_errno;
   fn_fail:
-    goto fn_exit;
+    return mpi_errno;
 }

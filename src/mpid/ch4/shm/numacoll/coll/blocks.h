@@ -21,11 +21,22 @@ struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state
 /* What a rank keeps for itself. Errors: lengths that differ. */
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
 
-/* MPI_SUCCESS if as many bytes were sent as the stream expects. Errors: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
-int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_stream *stream);
+/* The error of lengths that differ: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
+int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
 
-/* The error of a pure part as MPICH's: `error` is one of MPICH's, or negative. */
-int MPIDI_NUMACOLL_error(int error);
+/* MPI_SUCCESS if as many bytes were sent as the stream expects. */
+static inline int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_stream *stream)
+{
+    return sent == stream->length ? MPI_SUCCESS : MPIDI_NUMACOLL_unequal(sent, stream->length);
+}
+
+/* The error of a pure part as MPICH's: it is one of MPICH's, or negative. */
+int MPIDI_NUMACOLL_internal_error(void);
+
+static inline int MPIDI_NUMACOLL_error(int error)
+{
+    return error >= 0 ? error : MPIDI_NUMACOLL_internal_error();
+}
 
 /* Of several errors the first is returned, but all parts are done: other ranks count on them. */
 static inline void MPIDI_NUMACOLL_keep_first(int *mpi_errno, int next)

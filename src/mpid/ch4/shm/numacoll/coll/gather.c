@@ -11,7 +11,7 @@ static int receive(struct MPIDI_NUMACOLL_comm *state, const struct nc_typed *min
     /* first: meanwhile the others write */
     if (mine->buffer != MPI_IN_PLACE)
         mpi_errno = MPIDI_NUMACOLL_copy_own(mine, &own);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_gather_node(&state->move, state->rank, NULL, from, state->sent)));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_gather_node(MPIDI_NUMACOLL_move(state), state->rank, NULL, from, state->sent)));
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(state->sent[i], &from[i]));
@@ -28,7 +28,7 @@ static int gather(struct nc_typed *mine, const struct nc_blocks *blocks, int roo
     if (state->rank == root)
         return receive(state, mine, blocks);
     MPIDI_NUMACOLL_stream_init(&stream, mine);
-    return MPIDI_NUMACOLL_error(nc_gather_node(&state->move, root, &stream, NULL, NULL));
+    return MPIDI_NUMACOLL_error(nc_gather_node(MPIDI_NUMACOLL_move(state), root, &stream, NULL, NULL));
 }
 
 int MPIDI_NUMACOLL_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,

@@ -2,13 +2,13 @@
 
 #include "blocks.h"
 
-static int send(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *blocks, const struct nc_typed *mine)
+static int serve(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *blocks, const struct nc_typed *mine)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_stream *to = MPIDI_NUMACOLL_block_streams(state, blocks);
     struct nc_typed own = MPIDI_NUMACOLL_block(blocks, state->rank);
 
-    mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(&state->move, state->rank, to, NULL, NULL));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_move(state), state->rank, to, NULL, NULL));
     /* last: meanwhile the others read */
     if (mine->buffer != MPI_IN_PLACE)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, mine));
@@ -24,9 +24,9 @@ static int scatter(const struct nc_blocks *blocks, struct nc_typed *mine, int ro
 
     MPIDI_NUMACOLL_count_typed(state, coll, state->rank == root ? NULL : mine);
     if (state->rank == root)
-        return send(state, blocks, mine);
+        return serve(state, blocks, mine);
     MPIDI_NUMACOLL_stream_init(&stream, mine);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(&state->move, root, NULL, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_move(state), root, NULL, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }

@@ -107,7 +107,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
     nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), c->kind, k, outer);
     c->bcast = (struct nc_bcast) {
         .move = {.queue = &state->queue,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
-                 .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger},
+                 .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,.flow = state->flow},
         .groups = &state->groups,.inner = &c->inner,.outer = &c->outer,
     };
 }
@@ -115,7 +115,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, barrier, trees, tree, shapes, shape, units, numa, region, placement, topo, groups, inside_topo, inside, queue;
+    size_t bcast, barrier, trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, topo, groups, inside_topo, inside, queue;
 };
 
 static size_t up8(size_t n)
@@ -157,7 +157,11 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.numa = p.units + up8(MPIDI_NUMACOLL_locate_bytes(state->size));
     p.region = p.numa + up8((size_t) state->size * sizeof(int));
     p.placement = p.region + (size_t) state->size * sizeof(char *);
-    p.trees = p.placement + up8((size_t) state->size * sizeof(struct nc_placement));
+    p.flow = p.placement + up8((size_t) state->size * sizeof(struct nc_placement));
+    p.stream = p.flow + up8((size_t) state->size * sizeof(struct nc_flow));
+    p.typed = p.stream + up8((size_t) state->size * sizeof(struct nc_stream));
+    p.sent = p.typed + up8((size_t) state->size * sizeof(struct nc_typed));
+    p.trees = p.sent + (size_t) state->size * sizeof(size_t);
     p.shapes = up8(p.trees + choices * p.tree);
     p.queue = p.shapes + choices * p.shape;
     return p;
@@ -170,6 +174,10 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
     state->units = (int *) ((char *) state->memory + p->units);
     state->numa = (int *) ((char *) state->memory + p->numa);
     state->region = (char **) ((char *) state->memory + p->region);
+    state->flow = (struct nc_flow *) ((char *) state->memory + p->flow);
+    state->stream = (struct nc_stream *) ((char *) state->memory + p->stream);
+    state->typed = (struct nc_typed *) ((char *) state->memory + p->typed);
+    state->sent = (size_t *) ((char *) state->memory + p->sent);
     state->placement = (struct nc_placement *) ((char *) state->memory + p->placement);
 }
 
@@ -399,7 +407,7 @@ static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
         mpi_errno = MPIDI_NUMACOLL_hierarchy_make(&state->all, state->units + state->rank * NC_LEVELS,
                                                   (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS), home);
         MPIR_ERR_CHECK(mpi_errno);
-        state->agreed = true;
+        state->agreed = home->node_count > 1 ? NC_COLLECTIVES_ACROSS : (1u << NC_COLL_COUNT) - 1;
     }
     MPIDI_NUMACOLL_report_setup(state, home);
 
@@ -458,19 +466,21 @@ static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm * home,
 static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, enum nc_coll coll, bool inner)
 {
     int mpi_errno = MPI_SUCCESS;
+    /* all nodes are ready, but not for this */
+    enum nc_reason reason = state->reason != NC_REASON_NONE ? state->reason : NC_REASON_NODES;
     bool error = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_error;
     bool print = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_print;
 
     if (!inner)
-        state->counts.fell_back[coll][state->reason]++;
-    if ((error || print) && comm->rank == 0 && !(state->announced & 1u << state->reason)) {
+        state->counts.fell_back[coll][reason]++;
+    if ((error || print) && comm->rank == 0 && !(state->announced & 1u << reason)) {
         fprintf(stderr, "numacoll: %s falls back on a communicator of %d ranks: %s\n",
-                MPIDI_NUMACOLL_coll_name(coll), comm->local_size, MPIDI_NUMACOLL_reason_name(state->reason));
+                MPIDI_NUMACOLL_coll_name(coll), comm->local_size, MPIDI_NUMACOLL_reason_name(reason));
         fflush(stderr);
     }
-    if (error && !(state->announced & 1u << state->reason))
+    if (error && !(state->announced & 1u << reason))
         MPIDI_NUMACOLL_let_rank_0_speak_first(comm->rank);
-    state->announced |= 1u << state->reason;
+    state->announced |= 1u << reason;
     MPIR_ERR_CHKANDJUMP(error, mpi_errno, MPI_ERR_OTHER, "**collalgo");
 
   fn_exit:
@@ -502,7 +512,7 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
         mpi_errno = ask_all_nodes(state, home);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (on_home ? state->agreed : state->phase == NC_PHASE_READY) {
+    if (on_home ? state->agreed >> coll & 1 : state->phase == NC_PHASE_READY) {
         *serving = state;
     } else {
         mpi_errno = fall_back(state, comm, coll, inner);
@@ -521,7 +531,7 @@ int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int l
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
 
-    if (state && state->agreed) {
+    if (state && state->agreed >> coll & 1) {
         *serving = state;
     } else if (MPIDI_NUMACOLL_world.initialised) {
         MPIR_Comm *home = home_of(comm);

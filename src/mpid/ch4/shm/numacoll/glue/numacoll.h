@@ -130,7 +130,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */
-    struct nc_move move;        /* for scatter, gather, allgather */
+    struct nc_flow *flow;       /* [size] for scatter, gather, allgather, with */
     struct nc_stream *stream;   /* [size] a block of each rank, and */
     struct nc_typed *typed;     /* [size] ... what it is made of */
     size_t *sent;               /* [size] bytes, from each */
@@ -232,6 +232,12 @@ void MPIDI_NUMACOLL_report_totals(void);
 
 /* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
 void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed);
+
+/* How this call moves data. */
+static inline struct nc_move *MPIDI_NUMACOLL_move(struct MPIDI_NUMACOLL_comm *state)
+{
+    return &state->bcast[state->leaf + 1].bcast.move;
+}
 
 /* coll/barrier.c: Barrier as a leaf (-1: none) wants it, once the segment is there; memory of barrier_bytes. */
 size_t MPIDI_NUMACOLL_barrier_bytes(const struct MPIDI_NUMACOLL_comm *state);
