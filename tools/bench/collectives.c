@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned char pattern(size_t i, unsigned seed)
@@ -42,6 +43,106 @@ static bool bcast_verify(const struct call *c)
     return block_is(c->in, c->m, c->seed);
 }
 
+/* ---- scatter, gather, allgather: block i is that of rank i ---- */
+
+/* Counts and places of equal blocks, for the v forms. */
+static struct {
+    size_t m;
+    int ranks, *counts, *displs;
+} equal;
+
+static void make_equal(const struct call *c)
+{
+    if (equal.m == c->m && equal.ranks == c->ranks)
+        return;
+    equal.counts = realloc(equal.counts, sizeof *equal.counts * (size_t) c->ranks);
+    equal.displs = realloc(equal.displs, sizeof *equal.displs * (size_t) c->ranks);
+    if (!equal.counts || !equal.displs)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    for (int i = 0; i < c->ranks; i++) {
+        equal.counts[i] = (int) c->m;
+        equal.displs[i] = i * (int) c->m;
+    }
+    equal.m = c->m;
+    equal.ranks = c->ranks;
+}
+
+static int scatter(const struct call *c)
+{
+    return MPI_Scatter(c->in, (int) c->m, MPI_BYTE, c->out, (int) c->m, MPI_BYTE, c->root, c->comm);
+}
+
+static int scatterv(const struct call *c)
+{
+    make_equal(c);
+    return MPI_Scatterv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, (int) c->m, MPI_BYTE, c->root, c->comm);
+}
+
+static int gather(const struct call *c)
+{
+    return MPI_Gather(c->in, (int) c->m, MPI_BYTE, c->out, (int) c->m, MPI_BYTE, c->root, c->comm);
+}
+
+static int gatherv(const struct call *c)
+{
+    make_equal(c);
+    return MPI_Gatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE, c->root, c->comm);
+}
+
+static int allgather(const struct call *c)
+{
+    return MPI_Allgather(c->in, (int) c->m, MPI_BYTE, c->out, (int) c->m, MPI_BYTE, c->comm);
+}
+
+static int allgatherv(const struct call *c)
+{
+    make_equal(c);
+    return MPI_Allgatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE, c->comm);
+}
+
+static void fill_blocks(unsigned char *blocks, const struct call *c, unsigned seed)
+{
+    for (int i = 0; i < c->ranks; i++)
+        fill_block(blocks + (size_t) i * c->m, c->m, seed + (unsigned) i);
+}
+
+static bool blocks_are(const unsigned char *blocks, const struct call *c)
+{
+    for (int i = 0; i < c->ranks; i++) {
+        if (!block_is(blocks + (size_t) i * c->m, c->m, c->seed + (unsigned) i))
+            return false;
+    }
+    return true;
+}
+
+/* What is received is first made wrong. */
+static void fill_for_one(const struct call *c)
+{
+    fill_blocks(c->in, c, c->seed);
+    fill_block(c->out, c->m, c->seed + (unsigned) c->rank + 1);
+}
+
+static bool verify_one(const struct call *c)
+{
+    return block_is(c->out, c->m, c->seed + (unsigned) c->rank);
+}
+
+static void fill_own(const struct call *c)
+{
+    fill_block(c->in, c->m, c->seed + (unsigned) c->rank);
+    fill_blocks(c->out, c, c->seed + 1);
+}
+
+static bool blocks_are_all(const struct call *c)
+{
+    return blocks_are(c->out, c);
+}
+
+static bool verify_at_root(const struct call *c)
+{
+    return c->rank != c->root || blocks_are(c->out, c);
+}
+
 /* ---- barrier ---- */
 
 static int barrier(const struct call *c)
@@ -54,6 +155,12 @@ static int barrier(const struct call *c)
 static const struct collective table[] = {
     {"bcast", true, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify},
     {"barrier", false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL},
+    {"scatter", true, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one},
+    {"scatterv", true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one},
+    {"gather", true, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_own, verify_at_root},
+    {"gatherv", true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_own, verify_at_root},
+    {"allgather", false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all},
+    {"allgatherv", false, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 
