@@ -1,16 +1,22 @@
-/* The slot protocol, for Spin: three ranks, four kinds of operations, every interleaving. Run by ./spin.
+/* The slot protocol, for Spin: three ranks, five kinds of operations, every interleaving. Run by ./spin.
  *
  * What is mirrored (src/mpid/ch4/shm/numacoll):
  *   AT, clocks            core/nc_clock.h    nc_clock_at, nc_clock_reached; (operation, fragments) in one number
- *   region                core/nc_layout.h   one region per process: `done`, post ring, OUT ring
+ *   region                core/nc_layout.h   one region per process: `done`, posts, OUT posts, OUT ring, IN ring
  *   write_slot            sync/nc_queue.c    nc_queue_take_slot, then the copy into the slot
  *   write_post            sync/nc_queue.c    nc_queue_take_post, then header and payload
+ *   write_out_post        sync/nc_queue.c    nc_queue_take_out_post, then header and payload
+ *   write_in              sync/nc_queue.c    nc_queue_in_is_free, nc_queue_await_in, then the copy into the slot
  *   announce              sync/nc_queue.h    nc_queue_announce
  *   GIVE_BACK, step 40    sync/nc_queue.h    nc_queue_give_back, nc_queue_end
  *   bcast_write           coll/bcast_node.c  write_inline, write_fragments, tell_first, tell (flat tree)
  *   bcast_relay           coll/bcast_node.c  relay_fragment: the leader of another NUMA node, with RELAY
  *   read_message          coll/bcast_node.c  read_message, read_fragments
- *   scatter, gather, barrier, and the `out` line they use: the design, which has no code yet
+ *   scatter_write         coll/scatter_node.c    send_inline, send_fragments
+ *   scatter_read          coll/scatter_node.c    receive
+ *   send_fragment         coll/gather_node.c send_first, send_fragment
+ *   receive_fragment      coll/gather_node.c receive_first, receive_round
+ *   barrier               any algorithm of sync/nc_barrier.h as the operations between see it; barriers.pml has those
  *
  * What is not: trees deeper than one level, sets of slots, the wrap of clocks, nc_queue.seen (`done` only grows, so
  * a remembered value only waits longer), and the order of memory: steps are sequentially consistent here, and
@@ -23,23 +29,29 @@
  * Contents are tags, (operation, fragment), and each read asserts the tag it expects: so it notices a slot, a post
  * or a line that is not yet written, and one that is already written again.
  *
- * Which operations: broadcast, scatter, gather, barrier, twice; or
- *   DENSE                 no barrier. With one in each round no rank is ever far enough ahead of another to write a
- *                         post or a line again too early, and a wait that is missing there is not noticed
- *   GATHER_FRAGMENTS=n    n fragments of each sender of a gather, at most 3
+ * Which operations: broadcast, scatter, gather, allgather, barrier, twice; or
+ *   DENSE                 broadcasts, scatters and gathers only. An allgather or a barrier lets no rank be far enough
+ *                         ahead of another to write a post again too early, and a wait that is missing there is not noticed
+ *   ALLGATHERS            allgathers, scatters and gathers only
+ *   GATHER_FRAGMENTS=n    n fragments of each sender of a gather, at most 3; 0: inline
+ *   UNEQUAL               the second sender of a gather sends inline, whatever the first does
+ *   SCATTER_BOTH          both messages of a scatter go through IN rings, and not one inline
+ *   ROOTS                 scatters have two roots in turn
  *   CHOICE                the writer of a broadcast may also choose to send it inline
- *   RELAY                 the broadcast goes through the ring of a leader to the third rank; with READERS_ONLY
- * Whom a slot waits for: every other rank; or, as in the code
- *   READERS_ONLY          who reads the slot's last contents
+ *   RELAY                 the broadcast goes through the ring of a leader to the third rank
  * Mutants: see MUTANT_. Each breaks one rule. */
 
 #define RANKS 3
 #define SLOTS 2
 #define POSTS 2                 /* NC_POSTS */
+#define OUT_POSTS 1             /* NC_OUT_POSTS */
+#define IN_SLOTS 1
 #define FRAGMENTS 3             /* of a broadcast; more than slots, so that the ring wraps within an operation */
 #ifndef GATHER_FRAGMENTS
 #define GATHER_FRAGMENTS 1
 #endif
+
+#define SCATTER_FRAGMENTS 2     /* more than slots of an IN ring */
 
 #define AT(operation, fragments) ((operation) * 4 + (fragments))
 #define TAG(operation, what) (((operation) + 1) * 8 + (what))      /* never 0: that is a place not yet written */
@@ -48,21 +60,39 @@
 #define INLINE 4                /* in a header, instead of the first slot: the message is in the payload */
 
 #define BCAST_ROOT 1
+#ifdef ROOTS
+#define SCATTER_ROOT (operation % 2 -> 2 : 1)   /* rank 0 always reads */
+#else
 #define SCATTER_ROOT 2
+#endif
 #define GATHER_ROOT 0
 #define BARRIER_ROOT 0
 
-mtype = { BCAST, SCATTER, GATHER, BARRIER };
+mtype = { BCAST, SCATTER, GATHER, ALLGATHER, BARRIER };
 
 #ifdef DENSE
 /* broadcast, three scatters (more than POSTS), two gathers; and again */
 #define OPERATIONS 12
 #define KIND(o) ((o) % 6 == 0 -> BCAST : ((o) % 6 <= 3 -> SCATTER : GATHER))
+#elif defined(ALLGATHERS)
+/* two allgathers, scatter, gather, scatter; and again */
+#define OPERATIONS 10
+#define KIND(o) ((o) % 5 < 2 -> ALLGATHER : ((o) % 5 == 3 -> GATHER : SCATTER))
 #else
-/* broadcast, scatter, gather, barrier; and again */
-#define OPERATIONS 8
-#define KIND(o) ((o) % 4 == 0 -> BCAST : ((o) % 4 == 1 -> SCATTER : ((o) % 4 == 2 -> GATHER : BARRIER)))
+/* broadcast, scatter, gather, allgather, barrier; and again */
+#define OPERATIONS 10
+#define KIND(o) ((o) % 5 == 0 -> BCAST : ((o) % 5 == 1 -> SCATTER : ((o) % 5 == 2 -> GATHER : \
+                 ((o) % 5 == 3 -> ALLGATHER : BARRIER))))
 #endif
+
+/* Fragments that rank r sends; 0: inline */
+#ifdef UNEQUAL
+#define GATHER_SENDS(r) ((r) == 1 -> GATHER_FRAGMENTS : 0)
+#else
+#define GATHER_SENDS(r) GATHER_FRAGMENTS
+#endif
+#define ALLGATHER_SENDS(r) ((r) == 0 -> 3 : ((r) == 1 -> 2 : 0))
+#define SENDS(r) (KIND(operation) == GATHER -> GATHER_SENDS(r) : ALLGATHER_SENDS(r))
 
 typedef post_t {
     short clock;                /* (operation, fragments announced) */
@@ -73,9 +103,10 @@ typedef post_t {
 typedef region_t {
     short done;                 /* writer: the owner */
     post_t post[POSTS];         /* writer: whoever writes to the owner in the operation */
+    post_t out_post[OUT_POSTS]; /* writer: the owner */
     byte slot[SLOTS];           /* OUT ring. writer: the owner. tags */
-    short out;                  /* (operation, fragments I have written, or: I have entered). writer: the owner */
-    byte position;              /* tag: the slot of fragment 0, beside `out`. writer: the owner */
+    byte in_slot[IN_SLOTS];     /* IN ring. writer: the root of a scatter. tags */
+    byte arrived, gate;         /* last barrier the rank has entered, and that is over at it. writer: the owner */
 }
 
 region_t region[RANKS];
@@ -83,6 +114,7 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 
 #define ME region[_pid]
 #define POST(r) region[r].post[operation % POSTS]
+#define OUT_POST(r) region[r].out_post[operation % OUT_POSTS]
 
 #define RAISE(clock, value) assert((clock) < (value)); clock = value
 
@@ -94,10 +126,10 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 #define USED(slot) used[slot]
 #endif
 
-#ifdef READERS_ONLY
-#define READS(r, slot) ((readers[slot] >> (r)) & 1)
-#else
+#ifdef MUTANT_SLOT_WAITS_FOR_ALL
 #define READS(r, slot) true
+#else
+#define READS(r, slot) ((readers[slot] >> (r)) & 1)
 #endif
 
 #define BACK(r, slot) (_pid == (r) || !READS(r, slot) || region[r].done >= USED(slot))
@@ -116,10 +148,34 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 #define POST_FREE(r) (region[r].done >= AT(operation + 1 - POSTS, 0))
 #endif
 
-#ifdef MUTANT_LINE_REUSED
-#define LINE_FREE true
+#define OUT_BACK(r) (_pid == (r) || !((post_readers >> (r)) & 1) || region[r].done >= post_used)
+
+#ifdef MUTANT_OUT_POST_REUSED
+#define OUT_POST_FREE true
 #else
-#define LINE_FREE (region[GATHER_ROOT].done >= line_used)
+#define OUT_POST_FREE (OUT_BACK(0) && OUT_BACK(1) && OUT_BACK(2))
+#endif
+
+#ifdef MUTANT_OUT_POST_SHORT
+#define OUT_POST_OVER AT(operation, 0)
+#else
+#define OUT_POST_OVER AT(operation + 1, 0)
+#endif
+
+#ifdef MUTANT_IN_REUSED
+#define IN_FREE(r, n) true
+#elif defined(MUTANT_IN_SHORT)
+#define IN_FREE(r, n) (region[r].done >= AT(operation, ((n) < IN_SLOTS -> 0 : (n) - IN_SLOTS)))
+#elif defined(MUTANT_IN_OPERATION_EARLY)
+#define IN_FREE(r, n) (region[r].done >= ((n) < IN_SLOTS -> AT(operation - 1, 0) : AT(operation, (n) - IN_SLOTS + 1)))
+#else
+#define IN_FREE(r, n) (region[r].done >= AT(operation, ((n) < IN_SLOTS -> 0 : (n) - IN_SLOTS + 1)))
+#endif
+
+#ifdef MUTANT_ALLGATHER_ONE_READER
+#define ALL_READERS 1
+#else
+#define ALL_READERS 7
 #endif
 
 /* step 1: once the next slot of my ring is given back, fragment i is in it. Its readers, a set of bits, finish it
@@ -130,9 +186,7 @@ inline write_slot(set)
         SLOT_FREE(head) ->
         ME.slot[head] = TAG(operation, i);
         used[head] = AT(operation, i + 1);
-#ifdef READERS_ONLY
         readers[head] = set;
-#endif
         head = (head + 1) % SLOTS;
     }
 }
@@ -149,6 +203,31 @@ inline write_post(r, where, content)
     :: where == INLINE -> POST(r).payload = TAG(operation, content)
     :: else
     fi
+}
+
+/* step 5: once the readers of my OUT post are through with its last use, its header says where the message is;
+ * step 6: and if it is in the post, there it is */
+inline write_out_post(set, where)
+{
+    d_step {
+        OUT_POST_FREE ->
+        OUT_POST(_pid).header = TAG(operation, where);
+        post_used = OUT_POST_OVER;
+        post_readers = set;
+    }
+    if
+    :: where == INLINE -> OUT_POST(_pid).payload = TAG(operation, _pid)
+    :: else
+    fi
+}
+
+/* step 7: once it is given back, fragment n is in a slot of r's IN ring */
+inline write_in(r, n)
+{
+    d_step {
+        IN_FREE(r, n) ->
+        region[r].in_slot[(n) % IN_SLOTS] = TAG(operation, n);
+    }
 }
 
 /* step 4: n fragments are there for r */
@@ -326,76 +405,197 @@ inline bcast_relay(writer, reader)
 }
 #endif
 
-/* ---- gather ---------------------------------------------------------------------------------------------------- */
+/* ---- scatter --------------------------------------------------------------------------------------------------- */
 
-/* A sender. The root has two writers in this operation, but a post has one; so each tells of its slots in a line of
- * its own. */
-inline gather_write()
+/* One fragment, which is there: the next for r. */
+inline scatter_fragment(r, n)
 {
-    start = head;
+#ifdef MUTANT_IN_EARLY
+    if
+    :: n == 0 -> first(r, 0, 0)
+    :: else -> announce(r, n + 1)
+    fi;
+    write_in(r, n);
+#else
+    write_in(r, n);
+    if
+    :: n == 0 -> first(r, 0, 0)
+    :: else -> announce(r, n + 1)
+    fi;
+#endif
+    n++
+}
+
+/* The root: what is inline first; then in any order, also waiting for one where another ring is free. */
+inline scatter_write(other, another)
+{
+#ifdef SCATTER_BOTH
+    start = 0;
+#else
+    first(another, INLINE, another);
+    start = SCATTER_FRAGMENTS;
+#endif
     do
-    :: i < GATHER_FRAGMENTS ->
-#ifndef MUTANT_OUT_EARLY
-        write_slot(1 << GATHER_ROOT);
-#endif
-        if
-        :: i == 0 ->
-            /* step 20: once the root has read what the line said last, it says where fragment 0 is. The slot that
-             * is free now does not tell that: it may be another one than last time. */
-            d_step {
-                LINE_FREE ->
-                ME.position = TAG(operation, start);
-                line_used = AT(operation, 1);
-            }
-        :: else
-        fi;
-        /* step 21: i + 1 fragments are there */
-        d_step { RAISE(ME.out, AT(operation, i + 1)) }
-#ifdef MUTANT_OUT_EARLY
-        write_slot(1 << GATHER_ROOT);
-#endif
-        i++
-    :: else -> break
+    :: i < SCATTER_FRAGMENTS -> scatter_fragment(other, i)
+    :: start < SCATTER_FRAGMENTS -> scatter_fragment(another, start)
+    :: i == SCATTER_FRAGMENTS && start == SCATTER_FRAGMENTS -> break
     od;
     i = 0;
     start = 0
 }
 
-/* The root. Its one `done` clock says n fragments of every sender, so it takes one of each in turn. */
-inline gather_fragment(sender, from)
+inline scatter_read()
+{
+    d_step {
+        POST(_pid).clock >= AT(operation, 1) ->
+        assert(OPERATION_OF(POST(_pid).header) == operation);
+        where = WHAT_OF(POST(_pid).header);
+    }
+    if
+    :: where == INLINE ->
+#ifdef MUTANT_END_EARLY
+        d_step { RAISE(ME.done, AT(operation + 1, 0)) }
+#endif
+        d_step { assert(POST(_pid).payload == TAG(operation, _pid)); where = 0 }
+    :: else ->
+        do
+        :: i < SCATTER_FRAGMENTS ->
+#ifdef MUTANT_IN_GIVES_BACK_EARLY
+            d_step { POST(_pid).clock >= AT(operation, i + 1) -> RAISE(ME.done, AT(operation, i + 1)) }
+            d_step { assert(ME.in_slot[i % IN_SLOTS] == TAG(operation, i)); i++ }
+#else
+            /* step 17: fragment i is announced, and in its slot */
+            d_step {
+                POST(_pid).clock >= AT(operation, i + 1) ->
+                assert(ME.in_slot[i % IN_SLOTS] == TAG(operation, i));
+                i++;
+            }
+            /* step 18: it may be overwritten */
+            GIVE_BACK(i)
+#endif
+        :: else -> break
+        od;
+        i = 0
+    fi
+}
+
+/* ---- gather and allgather -------------------------------------------------------------------------------------- */
+
+#define ANNOUNCE_OUT(n) d_step { RAISE(OUT_POST(_pid).clock, AT(operation, n)) }
+
+/* Fragment i of mine. */
+inline send_fragment(set)
+{
+#ifdef MUTANT_OUT_EARLY
+    ANNOUNCE_OUT(i + 1);
+#endif
+    write_slot(set);
+#ifndef MUTANT_OUT_EARLY
+    /* step 21: i + 1 fragments are there */
+    ANNOUNCE_OUT(i + 1)
+#endif
+}
+
+/* The first of mine, to a set of readers. */
+inline send_first(set)
+{
+    if
+    :: SENDS(_pid) == 0 ->
+        write_out_post(set, INLINE);
+        ANNOUNCE_OUT(1)
+    :: else ->
+        start = head;
+        write_out_post(set, start);
+        start = 0;
+        send_fragment(set)
+    fi
+}
+
+/* Fragment i of a sender, if it has one; `from` is where its fragment 0 is. */
+inline receive_fragment(sender, from)
 {
     if
     :: i == 0 ->
-        /* step 22: the line is of this operation */
+        /* step 22: the post is of this operation */
         d_step {
-            region[sender].out >= AT(operation, 1) ->
-            assert(OPERATION_OF(region[sender].position) == operation);
-            from = WHAT_OF(region[sender].position);
+            OUT_POST(sender).clock >= AT(operation, 1) ->
+            assert(OPERATION_OF(OUT_POST(sender).header) == operation);
+            from = WHAT_OF(OUT_POST(sender).header);
         }
+        if
+        :: from == INLINE -> d_step { assert(OUT_POST(sender).payload == TAG(operation, sender)) }
+        :: else
+        fi
     :: else
     fi;
-    /* step 23: fragment i is announced, and in its slot */
-    d_step {
-        region[sender].out >= AT(operation, i + 1) ->
-        assert(region[sender].slot[(from + i) % SLOTS] == TAG(operation, i));
-    }
+    if
+    :: i < SENDS(sender) ->
+        /* step 23: fragment i is announced, and in its slot */
+        d_step {
+            OUT_POST(sender).clock >= AT(operation, i + 1) ->
+            assert(region[sender].slot[(from + i) % SLOTS] == TAG(operation, i));
+        }
+    :: else
+    fi
+}
+
+#define MORE_OF(r) (i + 1 < SENDS(r))
+
+/* My one `done` says n fragments of every sender, so it takes one of each in turn. */
+inline receive_round(sender, another)
+{
+    receive_fragment(sender, where);
+#ifdef MUTANT_GATHER_ONE_SENDER
+    if
+    :: MORE_OF(sender) || MORE_OF(another) -> GIVE_BACK(i + 1)
+    :: else
+    fi;
+    receive_fragment(another, start)
+#else
+    receive_fragment(another, start);
+    /* step 24 */
+    if
+    :: MORE_OF(sender) || MORE_OF(another) -> GIVE_BACK(i + 1)
+    :: else
+    fi
+#endif
+}
+
+inline gather_write()
+{
+    send_first(1 << GATHER_ROOT);
+    i = 1;
+    do
+    :: i < SENDS(_pid) -> send_fragment(1 << GATHER_ROOT); i++
+    :: else -> break
+    od;
+    i = 0
 }
 
 inline gather_read(sender, another)
 {
+    receive_round(sender, another);
     do
-    :: i < GATHER_FRAGMENTS ->
-#ifdef MUTANT_GATHER_ONE_SENDER
-        gather_fragment(sender, where);
-        GIVE_BACK(i + 1);
-        gather_fragment(another, start);
-#else
-        gather_fragment(sender, where);
-        gather_fragment(another, start);
-        /* step 24 */
-        GIVE_BACK(i + 1);
-#endif
-        i++
+    :: MORE_OF(sender) || MORE_OF(another) -> i++; receive_round(sender, another)
+    :: else -> break
+    od;
+    i = 0;
+    where = 0;
+    start = 0
+}
+
+inline allgather(sender, another)
+{
+    send_first(ALL_READERS);
+    receive_round(sender, another);
+    do
+    :: MORE_OF(_pid) || MORE_OF(sender) || MORE_OF(another) ->
+        i++;
+        if
+        :: i < SENDS(_pid) -> send_fragment(ALL_READERS)
+        :: else
+        fi;
+        receive_round(sender, another)
     :: else -> break
     od;
     i = 0;
@@ -411,23 +611,22 @@ inline gather_read(sender, another)
 
 inline barrier_member()
 {
-    /* step 30: I have entered. The position beside the clock stays: the root may not have read it yet. */
-    d_step { entered[_pid]++; RAISE(ME.out, AT(operation, 1)) }
+    /* step 30: I have entered */
+    d_step { entered[_pid]++; RAISE(ME.arrived, operation + 1) }
     /* step 31: all have */
-    d_step { POST(_pid).clock >= AT(operation, 1) -> ALL_ENTERED }
+    d_step { region[BARRIER_ROOT].gate >= operation + 1 -> ALL_ENTERED }
 }
 
 inline barrier_root(member, another)
 {
     entered[_pid]++;
     /* step 32: all have entered */
-    region[member].out >= AT(operation, 1);
+    region[member].arrived >= operation + 1;
 #ifndef MUTANT_BARRIER_EARLY
-    region[another].out >= AT(operation, 1);
+    region[another].arrived >= operation + 1;
 #endif
-    /* step 33, for each: its post is free, and is told. There is neither header nor payload. */
-    d_step { POST_FREE(member) -> RAISE(POST(member).clock, AT(operation, 1)) }
-    d_step { POST_FREE(another) -> RAISE(POST(another).clock, AT(operation, 1)) }
+    /* step 33: all may leave */
+    d_step { RAISE(ME.gate, operation + 1) }
     d_step { ALL_ENTERED }
 }
 
@@ -438,10 +637,9 @@ active [RANKS] proctype rank()
     byte operation;             /* struct nc_queue */
     byte head;
     short used[SLOTS];
-#ifdef READERS_ONLY
     byte readers[SLOTS];
-#endif
-    short line_used;            /* what `done` of the gather's root must reach before I write my line again */
+    short post_used;            /* of my OUT post: struct nc_use */
+    byte post_readers;
     byte i, where, start;
 
     do
@@ -459,17 +657,20 @@ active [RANKS] proctype rank()
 #endif
             fi
         :: KIND(operation) == SCATTER ->
-            /* one fragment for each, inline in its post; its tag has the rank it is for */
             if
-            :: _pid == SCATTER_ROOT ->
-                first(0, INLINE, 0);
-                first(1, INLINE, 1)
-            :: else -> read_message(SCATTER_ROOT, _pid)
+            :: _pid == SCATTER_ROOT -> scatter_write(0, 3 - SCATTER_ROOT)
+            :: else -> scatter_read()
             fi
         :: KIND(operation) == GATHER ->
             if
             :: _pid == GATHER_ROOT -> gather_read(1, 2)
             :: else -> gather_write()
+            fi
+        :: KIND(operation) == ALLGATHER ->
+            if
+            :: _pid == 0 -> allgather(1, 2)
+            :: _pid == 1 -> allgather(2, 0)
+            :: else -> allgather(0, 1)
             fi
         :: KIND(operation) == BARRIER ->
             if
