@@ -97,17 +97,22 @@ static void logarithmic_axis(FILE * g, double lowest, double highest)
         fprintf(g, "set ytics add (%g, %g, %g)\n", decade, 2 * decade, 5 * decade);
 }
 
-/* From zero, unless a curve would lie on the floor. It ends above the medians, so that one unlucky round does not
+/* From zero, unless what is lowest would lie on the floor. It ends above the medians, so that one unlucky round does not
  * flatten the rest. */
+static void linear_axis(FILE * g, double lowest, double highest)
+{
+    if (lowest < 0.05 * highest)
+        logarithmic_axis(g, lowest, highest);
+    else
+        fprintf(g, "unset logscale y\nset ytics auto\nset yrange [0:%g]\n", 1.2 * highest);
+}
+
 static void ratio_axis(FILE * g, const struct options *o, const struct measurement *m)
 {
     double lowest, highest;
 
     extremes(o, m, offsetof(struct result, ratio), &lowest, &highest);
-    if (lowest < 0.05)
-        logarithmic_axis(g, lowest, highest);
-    else
-        fprintf(g, "unset logscale y\nset ytics auto\nset yrange [0:%g]\n", 1.2 * highest);
+    linear_axis(g, lowest, highest);
 }
 
 static void time_axis(FILE * g, const struct options *o, const struct measurement *m)
@@ -118,7 +123,7 @@ static void time_axis(FILE * g, const struct options *o, const struct measuremen
     if (has_curves(o, m))
         logarithmic_axis(g, lowest, highest);
     else
-        fprintf(g, "set yrange [0:%g]\n", 1.2 * highest);
+        linear_axis(g, lowest, highest);
     fprintf(g, "set ylabel 'time per call, microseconds'\n");
 }
 
@@ -143,12 +148,24 @@ static void bar_axis(FILE * g, const struct options *o)
             o->algorithm_count);
 }
 
-/* Legend, in as many columns as the longest label leaves room for, below the lower diagram. Returns its rows. */
+/* The legend, below the lower diagram, is in small letters where labels are long. */
+static int legend_font(const struct options *o)
+{
+    return options_longest_label(o) > 38 ? 9 : 12;
+}
+
+/* It has as many columns as the longest label leaves room for. */
+static int legend_columns(const struct options *o)
+{
+    /* gnuplot reserves a font's size for each character, of which 3/4 are used */
+    int reserved = legend_font(o) * options_longest_label(o), used = reserved * 3 / 4;
+
+    return used < 895 ? 1 + (895 - used) / (72 + reserved) : 1;
+}
+
 static int legend_rows(const struct options *o)
 {
-    /* gnuplot reserves 12 points a character, of which 9 are used */
-    int longest = options_longest_label(o);
-    int columns = longest < 90 ? 1 + (895 - 9 * longest) / (72 + 12 * longest) : 1;
+    int columns = legend_columns(o);
 
     return (o->algorithm_count + columns - 1) / columns;
 }
@@ -208,8 +225,8 @@ static void write_ratios(FILE * g, const struct options *o, const struct measure
 {
     bool curves = has_curves(o, m);
 
-    fprintf(g, "unset label\nset key at screen 0.03,0.01 left bottom Left reverse vertical maxrows %d\n",
-            legend_rows(o));
+    fprintf(g, "unset label\nset key at screen 0.03,0.01 left bottom Left reverse vertical font ',%d' maxrows %d\n",
+            legend_font(o), legend_rows(o));
     ratio_axis(g, o, m);
     labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[0].label);
     fprintf(g, "\nplot ");

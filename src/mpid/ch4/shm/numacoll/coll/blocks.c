@@ -21,11 +21,6 @@ struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state
     return state->stream;
 }
 
-int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
-{
-    return MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
-}
-
 int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected)
 {
     int mpi_errno = MPI_SUCCESS;

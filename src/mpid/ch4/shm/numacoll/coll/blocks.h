@@ -18,9 +18,6 @@ struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *blocks, int rank);
 /* Streams of all blocks but this rank's, in the state's memory. */
 struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *blocks);
 
-/* What a rank keeps for itself. Errors: lengths that differ. */
-int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
-
 /* The error of lengths that differ: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
 int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
 

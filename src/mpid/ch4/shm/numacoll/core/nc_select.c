@@ -11,10 +11,10 @@ static const struct {
     enum answer crowded, numa_nodes;
     enum nc_barrier_kind kind;
 } barrier[] = {
+    /* two signals that cross each other */
+    {2, ANY, ANY, NC_BARRIER_DISSEMINATION},
     /* every step that waits costs a turn of the scheduler: one counter has the fewest */
     {INT_MAX, YES, ANY, NC_BARRIER_CENTRAL},
-    /* two signals that cross each other */
-    {2, NO, ANY, NC_BARRIER_DISSEMINATION},
     /* each line crosses once up and once down: the fewest crossings, whatever the mapping */
     {INT_MAX, NO, YES, NC_BARRIER_HIERARCHICAL},
     {16, NO, NO, NC_BARRIER_DISSEMINATION},

@@ -233,6 +233,9 @@ void MPIDI_NUMACOLL_report_totals(void);
 /* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
 void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed);
 
+/* stream.c: what a rank keeps for itself. Errors: lengths that differ. */
+int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
+
 /* How this call moves data. */
 static inline struct nc_move *MPIDI_NUMACOLL_move(struct MPIDI_NUMACOLL_comm *state)
 {

@@ -58,3 +58,8 @@ void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed
         stream->held_bytes = 0;
     }
 }
+
+int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
+{
+    return MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
+}
