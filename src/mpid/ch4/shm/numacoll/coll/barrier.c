@@ -27,7 +27,8 @@ static enum nc_barrier_kind kind_of(const struct MPIDI_NUMACOLL_comm *state, MPI
 {
     int value = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER);
     struct nc_situation situation = {
-        .ranks = state->size,.crowded = state->waiter.yield,.numa_nodes = state->groups.levels > 1
+        /* not whether I yield: all ranks of a node must come to the same */
+        .ranks = state->size,.crowded = MPIDI_NUMACOLL_world.crowded,.numa_nodes = state->groups.levels > 1
     };
 
     return value == MPIR_CVAR_NUMACOLL_BARRIER_auto ? nc_select_barrier(&situation) : (enum nc_barrier_kind) (value - 1);
@@ -65,10 +66,11 @@ struct across {
     NC_ERRFLAG_T errflag;
 };
 
-/* 2: in the order of the switches, so that in the first rounds they are those of one switch. */
+/* 2: in the order of the switches, so that in the first rounds they are those of one switch. After an error it goes on,
+ * for the others wait; the first one is returned. */
 static int leaders(void *context)
 {
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno = MPI_SUCCESS, next;
     const struct across *a = context;
     const struct nc_hierarchy *all = &a->state->all;
 
@@ -76,15 +78,12 @@ static int leaders(void *context)
         int to = all->leader[(all->node + distance) % all->nodes];
         int from = all->leader[(all->node + all->nodes - distance) % all->nodes];
 
-        mpi_errno = MPIC_Sendrecv(NULL, 0, MPI_BYTE, to, MPIR_BARRIER_TAG, NULL, 0, MPI_BYTE, from, MPIR_BARRIER_TAG, a->comm,
-                                  MPI_STATUS_IGNORE, a->errflag);
-        MPIR_ERR_CHECK(mpi_errno);
+        next = MPIC_Sendrecv(NULL, 0, MPI_BYTE, to, MPIR_BARRIER_TAG, NULL, 0, MPI_BYTE, from, MPIR_BARRIER_TAG, a->comm,
+                             MPI_STATUS_IGNORE, a->errflag);
+        if (mpi_errno == MPI_SUCCESS)
+            mpi_errno = next;
     }
-
-  fn_exit:
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 int MPIDI_NUMACOLL_barrier(MPIR_Comm * comm, NC_ERRFLAG_T errflag)

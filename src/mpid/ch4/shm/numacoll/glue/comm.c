@@ -269,9 +269,8 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
 
 static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
-    char mapping[MPI_MAX_INFO_VAL];
+    const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(home, -1, NC_VAR_MAPPING));
 
-    MPIDI_NUMACOLL_format(NC_VAR_MAPPING, MPIDI_NUMACOLL_setting(home, -1, NC_VAR_MAPPING), mapping, sizeof mapping);
     return MPIDI_NUMACOLL_locate(home->node_comm, mapping, state->units, &state->cache_bytes);
 }
 

@@ -2,7 +2,7 @@
 
 #include "numacoll.h"
 
-/* What a process tells all others: its row of locations, and which network file it was made from. */
+/* What a process tells all others: its row of locations, and what it was made from: network file and LEVELS. */
 enum { COLUMNS = NC_LEVELS + 1, FILE_COLUMN = NC_LEVELS };
 
 static bool same_file(const int *rows, int ranks)
@@ -21,7 +21,7 @@ static void finish_rows(int *rows, MPIR_Comm * comm)
     bool same = same_file(rows, comm->local_size);
 
     if (!same && comm->rank == 0)
-        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_NETWORK_FILE: must be the same file, with the same text, on all nodes: "
+        fprintf(stderr, "numacoll: NETWORK_FILE and LEVELS: must be the same on all nodes, the file with the same text: "
                 "switches are not used\n");
     for (int rank = 0; rank < comm->local_size; rank++) {
         int *row = rows + rank * NC_LEVELS;
@@ -86,7 +86,7 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
 
     MPIR_ERR_CHKANDJUMP(!rows || !topo_memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
     memcpy(row, mine, NC_LEVELS * sizeof(int));
-    row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum();
+    row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
     mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, rows, COLUMNS, MPI_INT, comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     finish_rows(rows, comm);

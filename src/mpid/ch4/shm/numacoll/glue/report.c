@@ -3,27 +3,27 @@
 #include "numacoll.h"
 
 /* Pages by ranks, those that are alike together: "0-3 20/0/0, 4 18/2/0". */
-static void print_placement(const struct nc_placement *p, int ranks)
+static void print_placement(FILE * out, const struct nc_placement *p, int ranks)
 {
-    fprintf(stderr, ", pages of ranks right/wrong/unverified:");
+    fprintf(out, ", pages of ranks right/wrong/unverified:");
     for (int first = 0, next; first < ranks; first = next) {
         for (next = first + 1; next < ranks && !memcmp(&p[next], &p[first], sizeof *p); next++);
-        fprintf(stderr, "%s %d", first ? "," : "", first);
+        fprintf(out, "%s %d", first ? "," : "", first);
         if (next > first + 1)
-            fprintf(stderr, "-%d", next - 1);
-        fprintf(stderr, " %d/%d/%d", p[first].right, p[first].wrong, p[first].unverified);
+            fprintf(out, "-%d", next - 1);
+        fprintf(out, " %d/%d/%d", p[first].right, p[first].wrong, p[first].unverified);
     }
 }
 
 /* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
-static void print_levels(const struct nc_hierarchy *h)
+static void print_levels(FILE * out, const struct nc_hierarchy *h)
 {
-    fprintf(stderr, ", groups:");
+    fprintf(out, ", groups:");
     for (int l = 0; l < h->groups.levels; l++)
-        fprintf(stderr, "%s %s %d", l ? "," : "", nc_level_name(h->name[l]), h->groups.level[l + 1] - h->groups.level[l]);
+        fprintf(out, "%s %s %d", l ? "," : "", nc_level_name(h->name[l]), h->groups.level[l + 1] - h->groups.level[l]);
 }
 
-static void print_segment(const struct MPIDI_NUMACOLL_comm *state, int wanted)
+static void print_segment(FILE * out, const struct MPIDI_NUMACOLL_comm *state, int wanted)
 {
     static const char *const backings[] = {
         [NC_BACKING_HUGETLB] = "a memfd of huge pages",[NC_BACKING_MEMFD] = "a memfd",
@@ -31,27 +31,42 @@ static void print_segment(const struct MPIDI_NUMACOLL_comm *state, int wanted)
     };
     const struct nc_segment *s = &state->segment;
 
-    fprintf(stderr, "%zu bytes in %s", s->bytes, backings[s->backing]);
+    fprintf(out, "%zu bytes in %s", s->bytes, backings[s->backing]);
     if (wanted != MPIR_CVAR_NUMACOLL_HUGE_PAGES_off && s->backing != NC_BACKING_HUGETLB)
-        fprintf(stderr, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
+        fprintf(out, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
 }
 
-static void print_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
     char tree[32], barrier[32];
 
-    fprintf(stderr, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
-    print_segment(state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
+    fprintf(out, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
+    print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
     MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
-    fprintf(stderr, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s", g->slots,
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s", g->slots,
             g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier);
-    print_levels(&state->all);
-    print_placement(state->placement, state->size);
+    print_levels(out, &state->all);
+    print_placement(out, state->placement, state->size);
     if (state->unbound)
-        fprintf(stderr, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
-    fputc('\n', stderr);
+        fprintf(out, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
+    fputc('\n', out);
+}
+
+/* In one piece: several communicators may have one to tell at the same time. */
+static void print_line(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    if (!out)
+        return;
+    print_setup(out, state, comm);
+    if (fclose(out) == 0)
+        fputs(text, stderr);
+    free(text);
 }
 
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
@@ -62,7 +77,7 @@ void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_C
         fprintf(stderr, "numacoll: communicator of %d ranks: unusable: %s\n", comm->local_size,
                 MPIDI_NUMACOLL_reason_name(state->reason));
     else if (state->segment.base)
-        print_setup(state, comm);
+        print_line(state, comm);
     fflush(stderr);
 }
 

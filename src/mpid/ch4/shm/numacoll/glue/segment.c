@@ -111,10 +111,10 @@ static bool room_in_dev_shm(size_t bytes)
 
 /* A descriptor to the backing, or -1. Only a named file has a path; it is for where others' descriptors cannot be
  * opened, and keeps its name no longer than it takes all to attach. */
-static int open_backing(enum nc_backing backing, size_t bytes, char *path, size_t size)
+static int open_backing(enum nc_backing backing, size_t bytes, size_t page, char *path, size_t size)
 {
     if (backing == NC_BACKING_HUGETLB)
-        return memfd_create("numacoll", MFD_CLOEXEC | MFD_HUGETLB);
+        return page > NC_PAGE ? memfd_create("numacoll", MFD_CLOEXEC | MFD_HUGETLB) : -1;
     if (backing == NC_BACKING_MEMFD)
         return memfd_create("numacoll", MFD_CLOEXEC);
     if (!room_in_dev_shm(bytes))
@@ -238,7 +238,7 @@ static void make(enum nc_backing backing, struct invitation *in, int placement, 
     in->backing = backing;
     in->nonce = fresh_nonce();
     in->pid = getpid();
-    *fd = open_backing(backing, in->bytes, in->path, sizeof in->path);
+    *fd = open_backing(backing, in->bytes, in->page, in->path, sizeof in->path);
     in->fd = *fd;
     segment->backing = backing;
     segment->base = *fd >= 0 ? write_header(*fd, in, placement) : NULL;
@@ -403,8 +403,16 @@ static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struc
 /* Step 1, on local rank 0. */
 static void prepare(struct invitation *in, const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset)
 {
+    struct nc_geometry geometry = in->geometry;
+
     in->page = page_bytes(wanted->huge_pages);
     in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
+    if (in->bytes == 0 && in->page > NC_PAGE) {
+        /* one huge page for each NUMA node is more than the budget */
+        in->geometry = geometry;
+        in->page = NC_PAGE;
+        in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
+    }
     segment->charged = in->bytes > 0;
     segment->bytes = in->bytes;
     in->reason = in->bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
@@ -440,19 +448,26 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
     memset(segment, 0, sizeof *segment);
     if (node_comm->rank == 0)
         prepare(&in, wanted, segment, offset);
-    for (; backing <= NC_BACKING_NAMED_FILE && !all; backing++) {
+    *reason = NC_REASON_BACKING;
+    for (bool last = false; backing <= NC_BACKING_NAMED_FILE && !all && !last; backing++) {
         mpi_errno = make_and_attach(node_comm, backing, &in, wanted->placement, segment, &fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
-        if (in.reason == NC_REASON_BUDGET)
-            break;
-    }
-    *reason = all ? NC_REASON_NONE : in.reason == NC_REASON_BUDGET ? NC_REASON_BUDGET : NC_REASON_BACKING;
-    if (all) {
+        last = in.reason == NC_REASON_BUDGET;
+        if (last)
+            *reason = NC_REASON_BUDGET;
+        if (!all)
+            continue;
         mpi_errno = make_pages(node_comm, &in, wanted, segment, offset, fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
-        if (!all)
+        if (!all) {
+            /* no memory; but huge pages may be fewer than the kernel let itself be asked for */
             *reason = NC_REASON_PAGES;
+            last = backing != NC_BACKING_HUGETLB;
+            abandon(segment, &fd);
+        }
     }
+    if (all)
+        *reason = NC_REASON_NONE;
     *geometry = in.geometry;
 
   fn_exit:

@@ -90,6 +90,11 @@ void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_
         nc_variable_format(v, value, text, size);
 }
 
+const char *MPIDI_NUMACOLL_text(int value)
+{
+    return texts[value];
+}
+
 void MPIDI_NUMACOLL_plan(enum nc_setting setting, int value, struct nc_plan *plan)
 {
     nc_plan_parse(plan, texts[value], MPIDI_NUMACOLL_variables[setting].values);

@@ -30,6 +30,9 @@ bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text
 bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value);
 void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size);
 
+/* The text of a plan or a choice, which stays. */
+const char *MPIDI_NUMACOLL_text(int value);
+
 /* The plan with that number. */
 void MPIDI_NUMACOLL_plan(enum nc_setting setting, int value, struct nc_plan *plan);
 

@@ -11,11 +11,13 @@ struct nc_world MPIDI_NUMACOLL_world;
 
 static int hook_id;             /* of relieve, where waits yield */
 
-enum { FILES = MPIR_NUMACOLL_CSEL_POSIX + 1, PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 6, WORDS = PIECE / 8 };
+enum { FILES = MPIR_NUMACOLL_CSEL_POSIX + 1, PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 5, WORDS = PIECE / 8 };
 
-/* What processes of a node tell each other at the start: most have no processor above 384 in their mask. */
+/* What processes of a node tell each other at the start: most have no processor above 319 in their mask. */
 struct hello {
     unsigned files[FILES];      /* checksums of the selection files */
+    int create_after;           /* when to meet, and */
+    unsigned selected;          /* ... for which collectives: bits of those that a variable selects */
     int words;                  /* of the mask, up to the last that is not 0 */
     uint64_t word[FIRST_WORDS];
 };
@@ -57,26 +59,38 @@ static struct hello make_hello(struct nc_cpus *mask)
     memcpy(hello.word, mask->word, sizeof hello.word);
     for (int i = 0; i < FILES; i++)
         hello.files[i] = MPIDI_NUMACOLL_file_checksum(i);
+    hello.create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
+    for (int c = 0; c < NC_COLL_COUNT; c++)
+        hello.selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
     return hello;
 }
 
-/* Selection files must be the same on all ranks of a node; they are most likely the same everywhere if they are here. */
-static int compare_files(const struct hello *all)
+/* The variable that two processes do not have alike, NULL if there is none. */
+static const char *difference(const struct hello *a, const struct hello *b)
 {
-    int mpi_errno = MPI_SUCCESS, different = -1;
-
-    for (int r = 1; r < MPIR_Process.local_size; r++) {
-        for (int i = 0; i < FILES; i++) {
-            if (all[r].files[i] != all[0].files[i])
-                different = i;
-        }
+    for (int i = 0; i < FILES; i++) {
+        if (a->files[i] != b->files[i])
+            return MPIDI_NUMACOLL_file_variable(i);
     }
-    if (different >= 0 && MPIR_Process.rank == 0)
-        fprintf(stderr, "numacoll: %s: must name the same file, with the same text, on all ranks\n",
-                MPIDI_NUMACOLL_file_variable(different));
-    if (different >= 0)
+    if (a->selected != b->selected)
+        return "MPIR_CVAR_NUMACOLL_COLLECTIVES and MPIR_CVAR_<COLL>_INTRA_ALGORITHM";
+    return a->create_after != b->create_after ? "MPIR_CVAR_NUMACOLL_CREATE_AFTER" : NULL;
+}
+
+/* Ranks of a node that choose differently would wait for each other for ever; what is the same there is most likely the
+ * same everywhere. */
+static int compare(const struct hello *all)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const char *different = NULL;
+
+    for (int r = 1; r < MPIR_Process.local_size && !different; r++)
+        different = difference(&all[0], &all[r]);
+    if (different && MPIR_Process.rank == 0)
+        fprintf(stderr, "numacoll: %s: must be the same on all ranks, a file with the same text\n", different);
+    if (different)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
-    MPIR_ERR_CHKANDJUMP(different >= 0, mpi_errno, MPI_ERR_OTHER, "**other");
+    MPIR_ERR_CHKANDJUMP(different, mpi_errno, MPI_ERR_OTHER, "**other");
 
   fn_exit:
     return mpi_errno;
@@ -101,7 +115,7 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all, s
 }
 
 /* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without shared memory between
- * processes. Errors: selection files that differ. */
+ * processes. Errors: selections that differ. */
 static int meet(struct nc_cpus **masks)
 {
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
@@ -116,7 +130,7 @@ static int meet(struct nc_cpus **masks)
     MPIR_ERR_CHKANDJUMP(!all || !*masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = exchange(&hello, sizeof hello, all, sizeof hello);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = compare_files(all);
+    mpi_errno = compare(all);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = complete_masks(&mine, all, *masks);
     MPIR_ERR_CHECK(mpi_errno);
