@@ -1,6 +1,37 @@
-/* What users read on stderr: how a communicator was set up, and what was served at the end. */
+/* What users read on stderr, or in REPORT_FILE: how a communicator was set up, and what was served at the end. */
 
 #include "numacoll.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static int open_report_file(void)
+{
+    const char *name = MPIR_CVAR_NUMACOLL_REPORT_FILE;
+    static bool told;
+
+    if (!name || !*name)
+        return -1;
+    int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 && !told) {
+        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can be written, told here\n", name,
+                strerror(errno));
+        told = true;
+    }
+    return fd;
+}
+
+/* In one piece: several processes and communicators may have something to tell at the same time. */
+static void tell(const char *text, size_t length)
+{
+    int fd = open_report_file();
+    ssize_t written = write(fd < 0 ? STDERR_FILENO : fd, text, length);
+
+    (void) written;             /* a report that cannot be told is no reason to fail */
+    if (fd >= 0)
+        close(fd);
+}
 
 /* Pages by ranks, those that are alike together: "0-3 20/0/0, 4 18/2/0". */
 static void print_placement(FILE * out, const struct nc_placement *p, int ranks)
@@ -54,31 +85,22 @@ static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPI
     fputc('\n', out);
 }
 
-/* In one piece: several communicators may have one to tell at the same time. */
-static void print_line(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out;
 
-    if (!out)
-        return;
-    print_setup(out, state, comm);
-    if (fclose(out) == 0)
-        fputs(text, stderr);
-    free(text);
-}
-
-void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
-{
-    if (MPIR_CVAR_NUMACOLL_REPORT < 1 || comm->rank != 0)
+    if (MPIR_CVAR_NUMACOLL_REPORT < 1 || comm->rank != 0 || !(out = open_memstream(&text, &length)))
         return;
     if (!state->agreed)
-        fprintf(stderr, "numacoll: communicator of %d ranks: unusable: %s\n", comm->local_size,
+        fprintf(out, "numacoll: communicator of %d ranks: unusable: %s\n", comm->local_size,
                 MPIDI_NUMACOLL_reason_name(state->reason));
     else if (state->segment.base)
-        print_line(state, comm);
-    fflush(stderr);
+        print_setup(out, state, comm);
+    if (fclose(out) == 0 && length)
+        tell(text, length);
+    free(text);
 }
 
 static uint64_t sum(const uint64_t *counts, int n)
@@ -90,23 +112,23 @@ static uint64_t sum(const uint64_t *counts, int n)
     return all;
 }
 
-static void print_totals(enum nc_coll c, const struct nc_counts *t)
+static void print_totals(FILE * out, enum nc_coll c, const struct nc_counts *t)
 {
     uint64_t served = sum(t->served[c], NC_WAYS), fell_back = sum(t->fell_back[c], NC_REASON_COUNT);
 
     if (served + t->inner[c] + t->deferred[c] + fell_back == 0)
         return;
-    fprintf(stderr, "numacoll: %s served %llu fell_back %llu", MPIDI_NUMACOLL_coll_name(c), (unsigned long long) served,
+    fprintf(out, "numacoll: %s served %llu fell_back %llu", MPIDI_NUMACOLL_coll_name(c), (unsigned long long) served,
             (unsigned long long) fell_back);
     for (int r = 0; r < NC_REASON_COUNT; r++) {
         if (t->fell_back[c][r])
-            fprintf(stderr, " %s=%llu", MPIDI_NUMACOLL_reason_name(r), (unsigned long long) t->fell_back[c][r]);
+            fprintf(out, " %s=%llu", MPIDI_NUMACOLL_reason_name(r), (unsigned long long) t->fell_back[c][r]);
     }
     if (t->inner[c])
-        fprintf(stderr, " inner=%llu", (unsigned long long) t->inner[c]);
+        fprintf(out, " inner=%llu", (unsigned long long) t->inner[c]);
     if (t->deferred[c])
-        fprintf(stderr, " deferred=%llu", (unsigned long long) t->deferred[c]);
-    fputc('\n', stderr);
+        fprintf(out, " deferred=%llu", (unsigned long long) t->deferred[c]);
+    fputc('\n', out);
 }
 
 void MPIDI_NUMACOLL_report_totals(void)
@@ -114,12 +136,19 @@ void MPIDI_NUMACOLL_report_totals(void)
     /* MPI may start again, and the counts of a process go on: those that are told here are over */
     static struct nc_counts told;
     struct nc_counts totals, since;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
 
+    if (!out)
+        return;
     MPIDI_NUMACOLL_counts_sum(&totals);
     for (size_t i = 0; i < sizeof since / sizeof(uint64_t); i++)
         ((uint64_t *) &since)[i] = ((uint64_t *) &totals)[i] - ((uint64_t *) &told)[i];
     told = totals;
     for (int c = 0; c < NC_COLL_COUNT; c++)
-        print_totals(c, &since);
-    fflush(stderr);
+        print_totals(out, c, &since);
+    if (fclose(out) == 0 && length)
+        tell(text, length);
+    free(text);
 }
