@@ -75,8 +75,8 @@ static int leaders(void *context)
     const struct nc_hierarchy *all = &a->state->all;
 
     for (int distance = 1; distance < all->nodes; distance *= 2) {
-        int to = all->leader[(all->node + distance) % all->nodes];
-        int from = all->leader[(all->node + all->nodes - distance) % all->nodes];
+        int to = nc_hierarchy_leader(all, (all->node + distance) % all->nodes);
+        int from = nc_hierarchy_leader(all, nc_hierarchy_back(all, distance));
 
         next = MPIC_Sendrecv(NULL, 0, MPI_BYTE, to, MPIR_BARRIER_TAG, NULL, 0, MPI_BYTE, from, MPIR_BARRIER_TAG, a->comm,
                              MPI_STATUS_IGNORE, a->errflag);

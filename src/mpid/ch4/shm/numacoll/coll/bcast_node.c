@@ -93,14 +93,14 @@ static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int
 
 static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_post_header header = {.total = stream->length,.fragment = 0 };
+    struct nc_post_header header = {.total = nc_stream_rest(stream),.fragment = 0 };
     char payload[NC_POST_PAYLOAD];
     int copied, told;
 
     /* both may be far away, and the stores to a post would wait for the load of the data */
     for (int i = 0; i < p->children; i++)
-        nc_queue_prefetch_post(b->move.queue, child(p, i), stream->length);
-    copied = nc_copy_in(stream, payload, stream->length, 0, b->move.ledger);
+        nc_queue_prefetch_post(b->move.queue, child(p, i), header.total);
+    copied = nc_copy_in(stream, payload, header.total, 0, b->move.ledger);
     told = tell_first(b, p, 0, p->children, &header, payload);
     return told ? told : copied;
 }
@@ -211,7 +211,7 @@ int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t
     struct part p = part_of(b, root);
     int error;
 
-    *sent = stream->length;
+    *sent = nc_stream_rest(stream);
     if (b->move.queue->rank != root)
         error = read_message(b, &p, stream, sent);
     else if (nc_move_is_inline(stream))

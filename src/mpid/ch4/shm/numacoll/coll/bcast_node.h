@@ -13,8 +13,8 @@ struct nc_bcast {
     const struct nc_tree *inner, *outer;        /* who tells whom: in my NUMA node, and among the leaders */
 };
 
-/* Sends the root's stream to everybody else's. The leader of each other NUMA node takes the fragments once, into its own
- * ring, and the rest of the node reads them there. *sent: the root's length, which the others' may differ from: what is
+/* Sends the rest of the root's stream to everybody else's. The leader of each other NUMA node takes the fragments once, into its own
+ * ring, and the rest of the node reads them there. *sent: bytes of it, which the others' may differ from: what is
  * too much is dropped, what is missing stays as it was. 0, or the error of a wait or a copy; after an error of a
  * copy the other ranks are still served. Source: Kurnosov, Tokmasheva 2020, with the slot protocol of PROTOCOLS.md;
  * sharing inside a NUMA node: Kurnosov 2023. */

@@ -15,8 +15,32 @@ struct nc_blocks {
 /* The block of one rank. */
 struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *blocks, int rank);
 
-/* Streams of all blocks but this rank's, in the state's memory. */
-struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *blocks);
+/* The ranks of this node in the communicator, in their order. */
+const int *MPIDI_NUMACOLL_members(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm);
+
+/* Whether the communicator has processes on other nodes. */
+static inline bool MPIDI_NUMACOLL_is_across(MPIR_Comm * comm)
+{
+    return !MPIDI_POSIX_COMM(comm, numacoll_home) && comm->node_count > 1;
+}
+
+/* Streams of the blocks of this node's ranks but this one's, in the state's memory. */
+struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *blocks,
+                                               const int *member);
+
+/* Blocks of several ranks, one behind the other, as one stream. */
+struct nc_row {
+    const struct nc_blocks *blocks;
+    const int *rank;            /* [ranks] */
+    int ranks;
+    int begun;                  /* the block of rank[begun - 1] is being walked */
+    struct nc_typed typed;
+    struct nc_stream stream;    /* of it */
+};
+
+/* row, blocks and rank must live as long as the stream. */
+void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row, const struct nc_blocks *blocks, const int *rank,
+                             int ranks);
 
 /* The error of lengths that differ: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
 int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);

@@ -5,7 +5,9 @@
 /* A rank's part in a call. */
 struct gather {
     struct nc_move *move;
-    struct nc_readers readers;  /* of what I send */
+    struct nc_readers told;     /* of my post */
+    struct nc_readers readers;  /* of my slots */
+    const int *group;           /* [ranks] group of each, or NULL: all in one */
     struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
     int open;                   /* move->flow[0 .. open - 1] are messages to me with fragments left */
     int copied;                 /* 0, or the first error of a copy */
@@ -30,7 +32,7 @@ static int send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_queue *q = g->move->queue;
     struct nc_post *post;
-    int error = nc_queue_take_out_post(q, &g->readers, &post);
+    int error = nc_queue_take_out_post(q, &g->told, &post);
 
     if (error)
         return error;
@@ -41,6 +43,13 @@ static int send_first(struct gather *g, struct nc_stream *mine)
     nc_move_begin(g->move, &g->mine, mine, q->rank);
     g->mine.post = post;
     g->mine.header.first_slot = nc_queue_position(q);
+    if (g->group && g->readers.count[0] == 1) {
+        /* alone in my group: only its length is told */
+        g->mine.fragments = 0;
+        post->header = g->mine.header;
+        nc_queue_announce(q, post, 1);
+        return 0;
+    }
     return send_fragment(g, 0);
 }
 
@@ -67,6 +76,12 @@ static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
     return false;
 }
 
+/* Whether what a rank has in its slots is for me. */
+static bool is_near(const struct gather *g, int rank)
+{
+    return !g->group || g->group[rank] == g->group[g->move->queue->rank];
+}
+
 /* G4, G5: the first of everybody else; those who have more become flows. */
 static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 {
@@ -83,7 +98,7 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
         if (flow->fragments == 0) {
             nc_move_payload(m, flow, flow->how);
             nc_move_keep_first(&g->copied, flow->copied);
-        } else if (receive_fragment(g, flow, 0)) {
+        } else if (is_near(g, r) && receive_fragment(g, flow, 0)) {
             g->open++;
         }
     }
@@ -134,7 +149,8 @@ static int end(struct gather *g, int error)
 int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct nc_stream *from,
                    size_t *sent)
 {
-    struct gather g = {.move = m,.readers = nc_queue_one(m->queue, root) };
+    struct nc_readers reader = nc_queue_one(m->queue, root);
+    struct gather g = {.move = m,.told = reader,.readers = reader };
     int error = m->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
 
     if (!error)
@@ -142,12 +158,18 @@ int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct n
     return end(&g, error);
 }
 
-int nc_allgather_node(struct nc_move *m, struct nc_stream *mine, struct nc_stream *from,
-                      size_t *sent)
+int nc_allgather_node(struct nc_move *m, const struct nc_groups *groups, struct nc_stream *mine,
+                      struct nc_stream *from, size_t *sent)
 {
-    struct gather g = {.move = m,.readers = nc_queue_all(m->queue) };
-    int error = send_first(&g, mine);
+    int rank = m->queue->rank, error;
+    struct nc_group near = nc_group_at(groups, 0, rank, 0);
+    struct gather g = {
+        .move = m,.told = nc_queue_all(m->queue),.group = groups->of[0],
+        .readers = {.rank = {near.member, NULL},.count = {near.size, 0}}
+    };
 
+    sent[rank] = nc_stream_rest(mine);
+    error = send_first(&g, mine);
     if (!error)
         error = receive_first(&g, from, sent);
     if (!error)

@@ -3,9 +3,10 @@
 #ifndef NC_GATHER_NODE_H_INCLUDED
 #define NC_GATHER_NODE_H_INCLUDED
 
+#include "../core/nc_group.h"
 #include "move_node.h"
 
-/* Both move streams `mine` through the OUT posts and rings of those who send them into the streams
+/* Both move the rest of streams `mine` through the OUT posts and rings of those who send them into the streams
  * from[ranks] of those who receive; what a rank has for itself is the caller's to copy, and its own
  * from[] and sent[] are not used. sent[r]: the length of what r sent, which from[r]'s may differ
  * from: what is too much is dropped, what is missing stays as it was. 0, or the error of a wait or a
@@ -16,8 +17,16 @@
 int nc_gather_node(struct nc_move *move, int root, struct nc_stream *mine, struct nc_stream *from,
                    size_t *sent);
 
-/* From all to all. */
-int nc_allgather_node(struct nc_move *move, struct nc_stream *mine, struct nc_stream *from,
-                      size_t *sent);
+/* From all to all of a group; of groups' lowest level, NUMA nodes, that is. What does not fit a post
+ * stays inside its sender's group, and is left to the caller to carry to the others; sent[], also of
+ * this rank, says to all alike which. */
+int nc_allgather_node(struct nc_move *move, const struct nc_groups *groups, struct nc_stream *mine,
+                      struct nc_stream *from, size_t *sent);
+
+/* Whether a message of so many bytes stayed inside its sender's group. */
+static inline bool nc_allgather_stays(size_t bytes)
+{
+    return bytes > NC_POST_PAYLOAD;
+}
 
 #endif

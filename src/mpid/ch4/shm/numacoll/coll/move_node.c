@@ -3,11 +3,12 @@
 void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stream *stream,
                    int rank)
 {
-    uint64_t f = nc_frag_choose(stream->length, m->largest_fragment, m->sqrt_rule);
+    size_t bytes = nc_stream_rest(stream);
+    uint64_t f = nc_frag_choose(bytes, m->largest_fragment, m->sqrt_rule);
 
     *flow = (struct nc_flow) {
-        .header = {.total = stream->length,.fragment = (uint32_t) f },.stream = stream,
-        .fragments = nc_frag_count(stream->length, f),.rank = rank,.how = nc_move_remote(m, rank)
+        .header = {.total = bytes,.fragment = (uint32_t) f },.stream = stream,
+        .fragments = nc_frag_count(bytes, f),.rank = rank,.how = nc_move_remote(m, rank)
     };
 }
 
@@ -16,9 +17,9 @@ int nc_move_inline(const struct nc_move *m, struct nc_post *post, struct nc_stre
 {
     int error;
 
-    post->header.total = stream->length;
+    post->header.total = nc_stream_rest(stream);
     post->header.fragment = 0;
-    error = nc_copy_in(stream, post->payload, stream->length, how, m->ledger);
+    error = nc_copy_in(stream, post->payload, nc_stream_rest(stream), how, m->ledger);
     nc_queue_announce(m->queue, post, 1);
     return error;
 }

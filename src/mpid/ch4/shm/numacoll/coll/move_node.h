@@ -32,11 +32,11 @@ struct nc_move {
     struct nc_flow *flow;       /* [ranks] for one call at a time; bcast needs none */
 };
 
-/* Writer: the stream, all of it, through the memory of a rank. Where it is inline is the caller's
+/* Writer: the rest of the stream through the memory of a rank. Where it is inline is the caller's
  * choice: nc_move_is_inline. The header's first_slot is 0. */
 static inline bool nc_move_is_inline(const struct nc_stream *stream)
 {
-    return stream->length <= NC_POST_PAYLOAD;
+    return nc_stream_rest(stream) <= NC_POST_PAYLOAD;
 }
 
 void nc_move_begin(const struct nc_move *move, struct nc_flow *flow, struct nc_stream *stream,

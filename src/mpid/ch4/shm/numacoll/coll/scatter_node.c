@@ -26,7 +26,7 @@ static int send_inline(struct scatter *s, struct nc_stream *to)
             continue;
         }
         /* both may be far away, and the stores to a post would wait for the load of the data */
-        nc_queue_prefetch_post(q, r, to[r].length);
+        nc_queue_prefetch_post(q, r, nc_stream_rest(&to[r]));
         error = nc_queue_take_post(q, r, &post);
         if (error)
             return error;

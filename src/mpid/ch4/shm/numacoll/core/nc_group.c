@@ -11,6 +11,16 @@ size_t nc_groups_bytes(const struct nc_topo *topo)
     return sizeof(int) * (2 * (size_t) topo->levels * ranks + (groups + 1) + (ranks + groups - 1));
 }
 
+size_t nc_groups_most_bytes(int ranks, int levels)
+{
+    struct nc_topo most = {.ranks = ranks,.levels = levels };
+
+    /* as if all ranks were apart */
+    for (int l = 0; l < levels; l++)
+        most.units[l] = ranks;
+    return nc_groups_bytes(&most);
+}
+
 static bool is_member(const struct nc_topo *topo, int level, int rank)
 {
     return level == 0 || topo->leader[level - 1][rank] == rank;

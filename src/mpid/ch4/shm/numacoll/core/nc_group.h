@@ -42,6 +42,7 @@ struct nc_group {
 /* Bytes nc_groups_make needs, and the groups of the active levels, in memory of that size, aligned
  * for int. Neither the levels nor their memory need be kept. O(L * P). */
 size_t nc_groups_bytes(const struct nc_topo *topo);
+size_t nc_groups_most_bytes(int ranks, int levels);     /* whatever so many levels, the top among them, turn out to be */
 void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo *topo);
 
 /* All ranks, those of a group side by side on every level: rank[ranks]. */

@@ -30,7 +30,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm * comm)
         return;
     MPIDI_NUMACOLL_counts_remove(state);
     MPIDI_NUMACOLL_segment_free(&state->segment);
-    MPL_free(state->all.memory);
+    MPIDI_NUMACOLL_hierarchy_free(&state->all);
     MPL_free(state->memory);
     MPL_free(state);
     MPIDI_POSIX_COMM(comm, numacoll) = NULL;
@@ -115,7 +115,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, barrier, trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, topo, groups, inside_topo, inside, queue;
+    size_t bcast, barrier, trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, topo, groups, inside_topo, inside, queue;
 };
 
 static size_t up8(size_t n)
@@ -127,16 +127,6 @@ static size_t up8(size_t n)
 static struct nc_locations locations_of(const struct MPIDI_NUMACOLL_comm *state)
 {
     return (struct nc_locations) {.ranks = state->size,.columns = NC_LEVELS,.unit = state->units };
-}
-
-/* Bytes for the groups of so many levels, the top among them, whatever they turn out to be: as if all ranks were apart. */
-static size_t groups_bytes(int size, int levels)
-{
-    struct nc_topo most = {.ranks = size,.levels = levels };
-
-    for (int l = 0; l < levels; l++)
-        most.units[l] = size;
-    return nc_groups_bytes(&most);
 }
 
 static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
@@ -151,9 +141,9 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.barrier = choices * sizeof(struct nc_bcast_choice);
     p.topo = p.barrier + choices * sizeof(struct nc_barrier_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
-    p.inside_topo = p.groups + up8(groups_bytes(state->size, 2));
+    p.inside_topo = p.groups + up8(nc_groups_most_bytes(state->size, 2));
     p.inside = p.inside_topo + up8(nc_topo_bytes(&locations));
-    p.units = p.inside + up8(groups_bytes(state->size, NC_LEVEL_NODE + 1));
+    p.units = p.inside + up8(nc_groups_most_bytes(state->size, NC_LEVEL_NODE + 1));
     p.numa = p.units + up8(MPIDI_NUMACOLL_locate_bytes(state->size));
     p.region = p.numa + up8((size_t) state->size * sizeof(int));
     p.placement = p.region + (size_t) state->size * sizeof(char *);
@@ -161,7 +151,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.stream = p.flow + up8((size_t) state->size * sizeof(struct nc_flow));
     p.typed = p.stream + up8((size_t) state->size * sizeof(struct nc_stream));
     p.sent = p.typed + up8((size_t) state->size * sizeof(struct nc_typed));
-    p.trees = p.sent + (size_t) state->size * sizeof(size_t);
+    p.list = p.sent + (size_t) state->size * sizeof(size_t);
+    p.trees = p.list + (size_t) state->size * sizeof(int);
     p.shapes = up8(p.trees + choices * p.tree);
     p.queue = p.shapes + choices * p.shape;
     return p;
@@ -178,6 +169,7 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
     state->stream = (struct nc_stream *) ((char *) state->memory + p->stream);
     state->typed = (struct nc_typed *) ((char *) state->memory + p->typed);
     state->sent = (size_t *) ((char *) state->memory + p->sent);
+    state->list = (int *) ((char *) state->memory + p->list);
     state->placement = (struct nc_placement *) ((char *) state->memory + p->placement);
 }
 
@@ -390,23 +382,23 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
     goto fn_exit;
 }
 
-/* Collective over the communicator: is every node ready? The worst reason wins, alike for all. */
+/* Collective over the communicator: is every process ready? The worst reason wins, alike for all. */
 static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, reason = state->reason;
 
-    if (home->node_count > 1) {
-        mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &reason, 1, MPI_INT, MPI_MAX, home, errflag);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    if (reason == NC_REASON_NONE && !MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home))
+        reason = NC_REASON_PAGES;
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &reason, 1, MPI_INT, MPI_MAX, home, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
     state->asked = true;
     state->reason = reason;
     if (reason == NC_REASON_NONE) {
         mpi_errno = MPIDI_NUMACOLL_hierarchy_make(&state->all, state->units + state->rank * NC_LEVELS,
                                                   (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS), home);
         MPIR_ERR_CHECK(mpi_errno);
-        state->agreed = home->node_count > 1 ? NC_COLLECTIVES_ACROSS : (1u << NC_COLL_COUNT) - 1;
+        state->agreed = true;
     }
     MPIDI_NUMACOLL_report_setup(state, home);
 
@@ -465,8 +457,7 @@ static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm * home,
 static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, enum nc_coll coll, bool inner)
 {
     int mpi_errno = MPI_SUCCESS;
-    /* all nodes are ready, but not for this */
-    enum nc_reason reason = state->reason != NC_REASON_NONE ? state->reason : NC_REASON_NODES;
+    enum nc_reason reason = state->reason;
     bool error = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_error;
     bool print = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_print;
 
@@ -511,7 +502,7 @@ static int enter_slowly(MPIR_Comm * comm, MPIR_Comm * home, enum nc_coll coll, b
         mpi_errno = ask_all_nodes(state, home);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (on_home ? state->agreed >> coll & 1 : state->phase == NC_PHASE_READY) {
+    if (on_home ? state->agreed : state->phase == NC_PHASE_READY) {
         *serving = state;
     } else {
         mpi_errno = fall_back(state, comm, coll, inner);
@@ -530,7 +521,7 @@ int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int l
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
 
-    if (state && state->agreed >> coll & 1) {
+    if (state && state->agreed) {
         *serving = state;
     } else if (MPIDI_NUMACOLL_world.initialised) {
         MPIR_Comm *home = home_of(comm);

@@ -8,6 +8,7 @@
 /* 4.0.x: the error flag of a collective travels by address */
 #define NC_ERRFLAG_T MPIR_Errflag_t *
 #define NC_ERRFLAG_LOCAL(name) MPIR_Errflag_t name##_value = MPIR_ERR_NONE, *name = &name##_value
+#define NC_WAITALL(n, requests, statuses, errflag) MPIC_Waitall(n, requests, statuses, errflag)
 #define NC_TYPEREP_PACK(in, count, type, offset, out, max, actual) \
     MPIR_Typerep_pack(in, count, type, offset, out, max, actual)
 #define NC_TYPEREP_UNPACK(in, size, out, count, type, offset, actual) \
@@ -17,6 +18,7 @@
 
 #define NC_ERRFLAG_T MPIR_Errflag_t
 #define NC_ERRFLAG_LOCAL(name) MPIR_Errflag_t name = MPIR_ERR_NONE
+#define NC_WAITALL(n, requests, statuses, errflag) ((void) (errflag), MPIC_Waitall(n, requests, statuses))
 #define NC_TYPEREP_PACK(in, count, type, offset, out, max, actual) \
     MPIR_Typerep_pack(in, count, type, offset, out, max, actual, MPIR_TYPEREP_FLAG_NONE)
 #define NC_TYPEREP_UNPACK(in, size, out, count, type, offset, actual) \

@@ -20,8 +20,6 @@ const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
             return "no-pages";
         case NC_REASON_SETTINGS:
             return "unequal-settings";
-        case NC_REASON_NODES:
-            return "several-nodes";
         default:
             return "none";
     }

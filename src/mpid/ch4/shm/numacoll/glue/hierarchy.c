@@ -32,71 +32,143 @@ static void finish_rows(int *rows, MPIR_Comm * comm)
     }
 }
 
-/* The lowest rank of each node, in the order of the groups. `order` is memory for all ranks, `seen` for all nodes, 0. */
-static void list_leaders(struct nc_hierarchy *h, const struct nc_locations *l, int *order, char *seen, int mine)
+/* Numbers the nodes in the order of the groups. `numbered` and `order` are memory for all ranks. */
+static void number_nodes(struct nc_hierarchy *h, const struct nc_locations *l, int *numbered, int *order, int me)
 {
-    h->nodes = 0;
+    memset(numbered, -1, (size_t) l->ranks * sizeof *numbered);
     nc_groups_in_order(&h->groups, order);
+    h->nodes = 0;
     for (int i = 0; i < l->ranks; i++) {
-        int node = l->unit[order[i] * NC_LEVELS + NC_LEVEL_NODE];
-        /* the ranks of a node are side by side, but not in order where caches or NUMA nodes group them */
-        if (!seen[node])
-            h->leader[h->nodes++] = order[i];
-        seen[node] = 1;
-        if (node == mine)
-            h->node = h->nodes - 1;
-        if (order[i] < h->leader[h->nodes - 1])
-            h->leader[h->nodes - 1] = order[i];
+        int unit = l->unit[order[i] * NC_LEVELS + NC_LEVEL_NODE];
+        if (numbered[unit] < 0)
+            numbered[unit] = h->nodes++;
+        h->node_of[order[i]] = numbered[unit];
+    }
+    h->node = h->node_of[me];
+}
+
+/* Of each node its ranks, ascending. `filled` is memory for all nodes. */
+static void list_members(struct nc_hierarchy *h, int ranks, int *filled)
+{
+    memset(h->first, 0, ((size_t) h->nodes + 1) * sizeof *h->first);
+    for (int rank = 0; rank < ranks; rank++)
+        h->first[h->node_of[rank] + 1]++;
+    for (int node = 0; node < h->nodes; node++) {
+        h->first[node + 1] += h->first[node];
+        filled[node] = h->first[node];
+    }
+    for (int rank = 0; rank < ranks; rank++)
+        h->member[filled[h->node_of[rank]]++] = rank;
+}
+
+/* The ranks of my node, then those of the one before it, and so on round. */
+static void list_back(struct nc_hierarchy *h)
+{
+    int n = 0;
+
+    for (int distance = 0; distance < h->nodes; distance++) {
+        int node = nc_hierarchy_back(h, distance);
+        for (int i = h->first[node]; i < h->first[node + 1]; i++)
+            h->back[n++] = h->member[i];
     }
 }
 
-/* Levels and groups from the rows; topo_memory goes with the caller. */
-static int make_groups(struct nc_hierarchy *h, const struct nc_locations *locations, unsigned levels, void *topo_memory,
-                       MPIR_Comm * comm)
+static int most_on_a_node(const MPIR_Comm * comm)
 {
-    int mpi_errno = MPI_SUCCESS, ranks = locations->ranks;
-    struct nc_topo topo;
-    size_t groups, bytes;
+    int most = 1, *ranks;
 
-    /* nodes are told apart whatever LEVELS says: they are not reached in the same way */
-    nc_topo_make(&topo, topo_memory, locations, levels | 1u << NC_LEVEL_NODE);
-    groups = nc_groups_bytes(&topo);
-    bytes = groups + (size_t) ranks * (2 * sizeof(int) + 1);
-    h->memory = MPL_calloc(1, bytes, MPL_MEM_COLL);
-    MPIR_ERR_CHKANDJUMP(!h->memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    nc_groups_make(&h->groups, h->memory, &topo);
-    memcpy(h->name, topo.name, sizeof h->name);
-    h->leader = (int *) ((char *) h->memory + groups);
-    list_leaders(h, locations, h->leader + ranks, (char *) (h->leader + 2 * ranks),
-                 locations->unit[comm->rank * NC_LEVELS + NC_LEVEL_NODE]);
+    if (comm->node_count == 1)
+        return comm->local_size;
+    ranks = MPL_calloc((size_t) comm->node_count, sizeof *ranks, MPL_MEM_COLL);
+    for (int rank = 0; rank < comm->local_size && ranks; rank++) {
+        int here = ++ranks[comm->internode_table[rank]];
+        most = here > most ? here : most;
+    }
+    MPL_free(ranks);
+    return ranks ? most : comm->local_size;
+}
 
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+/* The parts of the memory that stays, and of that needed for the making, bytes from their starts. */
+struct parts {
+    size_t groups, lists, stream, typed, length, window, window_bytes, end;
+    size_t rows, topo, numbered, made;
+};
+
+static struct parts parts_of(const MPIR_Comm * comm)
+{
+    size_t ranks = (size_t) comm->local_size, most = (size_t) most_on_a_node(comm);
+    struct nc_locations locations = {.ranks = comm->local_size,.columns = NC_LEVELS };
+    struct parts p = {.stream = 0 };
+
+    p.window_bytes = comm->node_count > 1 ? nc_window_bytes(most) : 0;
+    p.typed = p.stream + most * sizeof(struct nc_stream);
+    p.length = p.typed + most * sizeof(struct nc_typed);
+    p.window = p.length + most * sizeof(uint64_t);
+    p.groups = p.window + NC_WINDOWS * p.window_bytes;
+    p.lists = p.groups + (nc_groups_most_bytes(comm->local_size, NC_LEVELS + 1) + 7) / 8 * 8;
+    p.end = p.lists + (4 * ranks + 1) * sizeof(int);
+    p.topo = p.rows + ranks * COLUMNS * sizeof(int);
+    p.topo = (p.topo + 7) / 8 * 8;
+    p.numbered = p.topo + (nc_topo_bytes(&locations) + 7) / 8 * 8;
+    p.made = p.numbered + 2 * ranks * sizeof(int);
+    return p;
+}
+
+bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const MPIR_Comm * comm)
+{
+    struct parts p = parts_of(comm);
+    int ranks = comm->local_size;
+
+    h->memory = MPL_malloc(p.end, MPL_MEM_COLL);
+    h->scratch = MPL_malloc(p.made, MPL_MEM_COLL);
+    if (!h->memory || !h->scratch)
+        return false;
+    h->stream = (struct nc_stream *) ((char *) h->memory + p.stream);
+    h->typed = (struct nc_typed *) ((char *) h->memory + p.typed);
+    h->length = (uint64_t *) ((char *) h->memory + p.length);
+    for (int i = 0; i < NC_WINDOWS; i++)
+        h->window[i] = (char *) h->memory + p.window + (size_t) i * p.window_bytes;
+    h->window_bytes = p.window_bytes;
+    h->node_of = (int *) ((char *) h->memory + p.lists);
+    h->member = h->node_of + ranks;
+    h->back = h->member + ranks;
+    h->first = h->back + ranks;
+    return true;
+}
+
+void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *h)
+{
+    MPL_free(h->memory);
+    MPL_free(h->scratch);
+    h->memory = h->scratch = NULL;
 }
 
 int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsigned levels, MPIR_Comm * comm)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    int mpi_errno = MPI_SUCCESS, ranks = comm->local_size, row[COLUMNS];
-    struct nc_locations locations = {.ranks = ranks,.columns = NC_LEVELS };
-    int *rows = MPL_malloc((size_t) ranks * sizeof row, MPL_MEM_COLL);
-    void *topo_memory = MPL_malloc(nc_topo_bytes(&locations), MPL_MEM_COLL);
+    int mpi_errno = MPI_SUCCESS, row[COLUMNS];
+    struct parts p = parts_of(comm);
+    char *scratch = h->scratch;
+    int *rows = (int *) (scratch + p.rows), *numbered = (int *) (scratch + p.numbered);
+    struct nc_locations locations = {.ranks = comm->local_size,.columns = NC_LEVELS,.unit = rows };
+    struct nc_topo topo;
 
-    MPIR_ERR_CHKANDJUMP(!rows || !topo_memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
     memcpy(row, mine, NC_LEVELS * sizeof(int));
     row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
     mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, rows, COLUMNS, MPI_INT, comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     finish_rows(rows, comm);
-    locations.unit = rows;
-    mpi_errno = make_groups(h, &locations, levels, topo_memory, comm);
-    MPIR_ERR_CHECK(mpi_errno);
+    /* nodes are told apart whatever LEVELS says: they are not reached in the same way */
+    nc_topo_make(&topo, scratch + p.topo, &locations, levels | 1u << NC_LEVEL_NODE);
+    nc_groups_make(&h->groups, (char *) h->memory + p.groups, &topo);
+    memcpy(h->name, topo.name, sizeof h->name);
+    number_nodes(h, &locations, numbered, numbered + comm->local_size, comm->rank);
+    list_members(h, comm->local_size, numbered);
+    list_back(h);
 
   fn_exit:
-    MPL_free(rows);
-    MPL_free(topo_memory);
+    MPL_free(h->scratch);
+    h->scratch = NULL;
     return mpi_errno;
   fn_fail:
     goto fn_exit;

@@ -27,9 +27,7 @@ enum nc_coll {
 };
 
 /* Why a call falls back. The names are in counts.c. */
-enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_SETTINGS, NC_REASON_NODES,
-    NC_REASON_COUNT
-};
+enum nc_reason { NC_REASON_NONE, NC_REASON_BUDGET, NC_REASON_BACKING, NC_REASON_PAGES, NC_REASON_SETTINGS, NC_REASON_COUNT };
 
 /* In the order they are tried, the first only if it is asked for: without a name there is nothing to be left behind. */
 enum nc_backing { NC_BACKING_HUGETLB, NC_BACKING_MEMFD, NC_BACKING_UNNAMED_FILE, NC_BACKING_NAMED_FILE };
@@ -70,23 +68,59 @@ struct nc_counts {
     uint64_t segment_bytes, huge_bytes, pages_right, pages_misplaced, pages_unverified;
 };
 
-/* Ranks by all active levels. */
-struct nc_hierarchy {
-    struct nc_groups groups;
-    enum nc_level name[NC_LEVELS + 1];  /* of each level of the groups */
-    /* of all nodes: */
-    int nodes;
-    int *leader;                /* [nodes] lowest rank of each, those under one switch side by side */
-    int node;                   /* this process's, among these */
-    void *memory;
-};
-
 /* A buffer of the user. */
 struct nc_typed {
     void *buffer;
     MPI_Aint count;
     MPI_Datatype datatype;
 };
+
+/* Messages between nodes carry bytes of several ranks: first a length for each, then up to so many of data. */
+enum { NC_WINDOW = 65536, NC_WINDOW_PART = NC_POST_PAYLOAD, NC_WINDOWS = 3 };
+
+/* Of the ranks of a node, data of each in a message, at most; and the largest message, bytes. */
+static inline size_t nc_window_part(size_t ranks)
+{
+    return NC_WINDOW / ranks > NC_WINDOW_PART ? NC_WINDOW / ranks : NC_WINDOW_PART;
+}
+
+static inline size_t nc_window_bytes(size_t ranks)
+{
+    size_t data = ranks * nc_window_part(ranks);
+
+    return ranks * sizeof(uint64_t) + (data > NC_WINDOW ? data : NC_WINDOW);
+}
+
+/* Ranks by all active levels. */
+struct nc_hierarchy {
+    struct nc_groups groups;
+    enum nc_level name[NC_LEVELS + 1];  /* of each level of the groups */
+    /* of all nodes, those under one switch side by side: */
+    int nodes;
+    int node;                   /* this process's */
+    int *node_of;               /* [ranks] */
+    int *first, *member;        /* [nodes + 1], [ranks] ranks of node i, ascending: member[first[i]] .. [first[i + 1] - 1] */
+    int *back;                  /* [ranks] those of my node, then of the one before it, and so on round */
+    /* for messages between nodes: */
+    char *window[NC_WINDOWS];   /* [window_bytes] each */
+    size_t window_bytes;
+    struct nc_stream *stream;   /* [ranks of the largest node] */
+    struct nc_typed *typed;     /* likewise */
+    uint64_t *length;           /* likewise, bytes */
+    void *memory, *scratch;
+};
+
+/* The node so many places before mine, round. */
+static inline int nc_hierarchy_back(const struct nc_hierarchy *h, int distance)
+{
+    return (h->node + h->nodes - distance) % h->nodes;
+}
+
+/* The rank that speaks for a node: its lowest. */
+static inline int nc_hierarchy_leader(const struct nc_hierarchy *h, int node)
+{
+    return h->member[h->first[node]];
+}
 
 /* Bcast as the settings of a communicator or of a leaf want it. */
 struct nc_bcast_choice {
@@ -107,7 +141,7 @@ enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_U
  * communicator's node_comm shares it. Private to the process. */
 struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
-    unsigned agreed;            /* all nodes of the communicator are ready: bits of the collectives that are served */
+    bool agreed;                /* all nodes of the communicator are ready */
     bool asked;                 /* ... and have been asked */
     enum nc_reason reason;      /* why UNUSABLE, or why not agreed */
     unsigned announced;         /* bit per reason: said under MPIR_CVAR_COLLECTIVE_FALLBACK=print */
@@ -134,6 +168,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_stream *stream;   /* [size] a block of each rank, and */
     struct nc_typed *typed;     /* [size] ... what it is made of */
     size_t *sent;               /* [size] bytes, from each */
+    int *list;                  /* [size] for ranks */
     struct nc_ledger ledger;
     void *memory;               /* of all the arrays */
     struct nc_counts counts;
@@ -180,8 +215,10 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units
 /* location.c: of the text of the network file, once a communicator's processes are located; 0 without one. */
 int MPIDI_NUMACOLL_network_checksum(void);
 
-/* hierarchy.c: collective over comm, of this process's own row of units. Errors: no memory. To be freed by
- * MPL_free(hierarchy->memory). */
+/* hierarchy.c: its memory, false if there is none; then, collective over comm, all of it, of this process's own row of
+ * units. */
+bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *hierarchy, const MPIR_Comm * comm);
+void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *hierarchy);
 int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *hierarchy, const int *units, unsigned levels, MPIR_Comm * comm);
 
 /* entry.c */

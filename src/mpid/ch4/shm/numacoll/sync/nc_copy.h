@@ -27,6 +27,12 @@ struct nc_stream {
     size_t held_bytes;
 };
 
+/* What is left of it: bytes of the next message that sends it. */
+static inline size_t nc_stream_rest(const struct nc_stream *stream)
+{
+    return stream->length - stream->at;
+}
+
 /* Bytes a process has copied between user buffers and shared memory, by whether the shared memory is on the process's
  * own NUMA node. One writer; read by it alone. */
 struct nc_ledger {
