@@ -221,7 +221,7 @@ static int scatter(struct rank *r)
 /* Whether message r of an allgather is left to the caller to carry on: then it is not to be touched here. */
 static bool stays_away(const struct rank *r, int message)
 {
-    const int *group = r->bcast->groups->of[0];
+    const int *group = r->bcast->route.groups->of[0];
 
     return nc_allgather_stays(r->length[message]) && group[message] != group[r->queue->rank];
 }
@@ -244,7 +244,7 @@ static int gather(struct rank *r, int to)
     to_send(r, ranks, me);
     for (int i = 0; i < ranks && receives; i++)
         to_receive(r, i, i);
-    if (to < 0 ? nc_allgather_node(r->move, r->bcast->groups, &r->stream[ranks], r->stream, r->sent) :
+    if (to < 0 ? nc_allgather_node(r->move, r->bcast->route.groups, &r->stream[ranks], r->stream, r->sent) :
         nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
         return 1;
     for (int i = 0; i < ranks && receives; i++)
@@ -341,7 +341,7 @@ static int rank_main(const struct run *run, int rank)
     struct nc_move move = {.queue = &queue,.sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,
         .cache_bytes = 100000,.numa = numa,.ledger = &ledger,.flow = calloc(ranks, sizeof *move.flow)
     };
-    struct nc_bcast bcast = {.move = move,.groups = &place.groups,.inner = &place.inner,.outer = &place.outer };
+    struct nc_bcast bcast = {.move = move,.route = {&place.groups, &place.inner, &place.outer} };
     struct nc_barrier barrier = {.region = run->region,.offset = nc_layout_make(&run->geometry).flags,.rank = rank,
         .ranks = (int) ranks,.waiter = &waiter
     };

@@ -28,6 +28,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_shape.c \
     src/mpid/ch4/shm/numacoll/core/nc_select.c \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
+    src/mpid/ch4/shm/numacoll/core/nc_route.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
     src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
     src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
@@ -51,12 +52,16 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/coll/scatter_node.c \
     src/mpid/ch4/shm/numacoll/coll/gather_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
+    src/mpid/ch4/shm/numacoll/coll/reduce_node.c \
     src/mpid/ch4/shm/numacoll/coll/bcast.c \
     src/mpid/ch4/shm/numacoll/coll/barrier.c \
     src/mpid/ch4/shm/numacoll/coll/blocks.c \
     src/mpid/ch4/shm/numacoll/coll/across.c \
     src/mpid/ch4/shm/numacoll/coll/scatter.c \
     src/mpid/ch4/shm/numacoll/coll/gather.c \
-    src/mpid/ch4/shm/numacoll/coll/allgather.c
+    src/mpid/ch4/shm/numacoll/coll/allgather.c \
+    src/mpid/ch4/shm/numacoll/coll/reduction.c \
+    src/mpid/ch4/shm/numacoll/coll/reduce.c \
+    src/mpid/ch4/shm/numacoll/coll/allreduce.c
 endif
 endif

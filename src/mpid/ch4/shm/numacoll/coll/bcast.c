@@ -37,6 +37,15 @@ static int across_nodes(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *type
     return mpi_errno;
 }
 
+int MPIDI_NUMACOLL_bcast_typed(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root, MPIR_Comm * comm,
+                               NC_ERRFLAG_T errflag)
+{
+    if (!MPIDI_NUMACOLL_is_across(comm))
+        /* all ranks are on this node, in the order of their local ranks */
+        return node_part(state, typed, root);
+    return across_nodes(state, typed, root, comm, errflag);
+}
+
 int MPIDI_NUMACOLL_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root, MPIR_Comm * comm,
                          NC_ERRFLAG_T errflag)
 {
@@ -46,8 +55,5 @@ int MPIDI_NUMACOLL_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, in
 
     MPIR_Datatype_get_size_macro(datatype, size);
     MPIDI_NUMACOLL_count(state, NC_COLL_BCAST, (int) state->bcast[state->leaf + 1].kind, (size_t) (size * count));
-    if (MPIDI_POSIX_COMM(comm, numacoll_home) || comm->node_count == 1)
-        /* all ranks are on this node, in the order of their local ranks */
-        return node_part(state, &typed, root);
-    return across_nodes(state, &typed, root, comm, errflag);
+    return MPIDI_NUMACOLL_bcast_typed(state, &typed, root, comm, errflag);
 }

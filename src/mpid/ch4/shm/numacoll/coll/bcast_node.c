@@ -2,53 +2,35 @@
 
 #include <string.h>
 
-/* A rank's part in a call: whom it tells, and whose ring it reads. The children among the leaders come first: they are
- * further away, and have others to tell. */
+/* A rank's part in a call. */
 struct part {
-    struct nc_group outer, inner;
-    const int *outer_child, *inner_child;       /* relative ranks */
-    int outer_children, children;       /* the first, and all */
+    struct nc_part place;
     int source;                 /* whose ring the fragments are in for me; a leader's also for its node */
     bool relays;                /* I take them into mine */
 };
 
-static void add_children(const struct nc_tree *tree, const struct nc_group *group, const int **child, int *count)
-{
-    *child = tree->child + tree->first[group->index];
-    *count = tree->first[group->index + 1] - tree->first[group->index];
-}
-
 static struct part part_of(const struct nc_bcast *b, int root)
 {
-    int me = b->move.queue->rank, inner_children, levels = b->groups->levels;
-    struct part p = {.inner = nc_group_at(b->groups, 0, me, root) };
+    struct part p = {.place = nc_part_of(&b->route, b->move.queue->rank, root) };
 
-    add_children(b->inner, &p.inner, &p.inner_child, &inner_children);
-    p.outer.index = -1;
-    if (levels > 1)
-        p.outer = nc_group_at(b->groups, 1, me, root);
-    if (p.outer.index >= 0)
-        add_children(b->outer, &p.outer, &p.outer_child, &p.outer_children);
-    p.children = p.outer_children + inner_children;
-    p.source = p.inner.index > 0 ? p.inner.leader : root;
-    p.relays = p.outer.index > 0 && p.inner.size > 1;
+    p.source = p.place.inner.index > 0 ? p.place.inner.leader : root;
+    p.relays = p.place.outer.index > 0 && p.place.inner.size > 1;
     return p;
 }
 
 static int child(const struct part *p, int i)
 {
-    return i < p->outer_children ? nc_group_member(&p->outer, p->outer_child[i]) :
-        nc_group_member(&p->inner, p->inner_child[i - p->outer_children]);
+    return nc_part_child(&p->place, i);
 }
 
 /* The readers of my ring: the ranks of my NUMA node, and of the root's also the other leaders. */
 static struct nc_readers readers_of(const struct part *p)
 {
-    struct nc_readers r = {.rank = {p->inner.member, NULL},.count = {p->inner.size, 0} };
+    struct nc_readers r = {.rank = {p->place.inner.member, NULL},.count = {p->place.inner.size, 0} };
 
-    if (p->outer.index == 0) {
-        r.rank[1] = p->outer.member;
-        r.count[1] = p->outer.size;
+    if (p->place.outer.index == 0) {
+        r.rank[1] = p->place.outer.member;
+        r.count[1] = p->place.outer.size;
     }
     return r;
 }
@@ -98,10 +80,10 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
     int copied, told;
 
     /* both may be far away, and the stores to a post would wait for the load of the data */
-    for (int i = 0; i < p->children; i++)
+    for (int i = 0; i < p->place.children; i++)
         nc_queue_prefetch_post(b->move.queue, child(p, i), header.total);
     copied = nc_copy_in(stream, payload, header.total, 0, b->move.ledger);
-    told = tell_first(b, p, 0, p->children, &header, payload);
+    told = tell_first(b, p, 0, p->place.children, &header, payload);
     return told ? told : copied;
 }
 
@@ -119,7 +101,7 @@ static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_s
         if (error)
             return error;
         nc_move_into(&b->move, &flow, i, slot);
-        error = tell_fragment(b, p, 0, p->children, &flow.header, i);
+        error = tell_fragment(b, p, 0, p->place.children, &flow.header, i);
         if (error)
             return error;
     }
@@ -141,7 +123,7 @@ static const char *source_slot(const struct nc_bcast *b, const struct message *m
 
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
-    int error = tell_fragment(b, p, 0, p->children, &m->flow.header, i);
+    int error = tell_fragment(b, p, 0, p->place.children, &m->flow.header, i);
 
     if (!error)
         nc_move_out(&b->move, &m->flow, i, source_slot(b, m, i));
@@ -155,7 +137,7 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
     struct nc_queue *q = b->move.queue;
     size_t bytes = nc_frag_bytes(m->flow.header.total, m->flow.header.fragment, i);
     char *slot;
-    int error = tell_fragment(b, p, 0, p->outer_children, &m->flow.header, i);
+    int error = tell_fragment(b, p, 0, p->place.outer_children, &m->flow.header, i);
 
     if (!error)
         error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, &slot);
@@ -163,7 +145,7 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
         return error;
     struct nc_stream into_slot = {.bytes = slot,.length = bytes };
     nc_copy_out(&into_slot, source_slot(b, m, i), bytes, nc_move_remote(&b->move, m->flow.rank), b->move.ledger);
-    error = tell_fragment(b, p, p->outer_children, p->children, &m->relayed, i);
+    error = tell_fragment(b, p, p->place.outer_children, p->place.children, &m->relayed, i);
     if (!error)
         nc_move_out(&b->move, &m->flow, i, slot);
     return error;
@@ -201,7 +183,7 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     *sent = m.flow.header.total;
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
-    error = tell_first(b, p, 0, p->children, &m.flow.header, m.flow.post->payload);
+    error = tell_first(b, p, 0, p->place.children, &m.flow.header, m.flow.post->payload);
     nc_move_payload(&b->move, &m.flow, 0);
     return error ? error : m.flow.copied;
 }

@@ -3,14 +3,12 @@
 #ifndef NC_BCAST_NODE_H_INCLUDED
 #define NC_BCAST_NODE_H_INCLUDED
 
-#include "../core/nc_group.h"
-#include "../core/nc_tree.h"
+#include "../core/nc_route.h"
 #include "move_node.h"
 
 struct nc_bcast {
     struct nc_move move;
-    const struct nc_groups *groups;     /* by NUMA node, and their leaders; one level where there is one node */
-    const struct nc_tree *inner, *outer;        /* who tells whom: in my NUMA node, and among the leaders */
+    struct nc_route route;      /* of notifications, and of relays */
 };
 
 /* Sends the rest of the root's stream to everybody else's. The leader of each other NUMA node takes the fragments once, into its own

@@ -42,6 +42,12 @@ struct nc_row {
 void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row, const struct nc_blocks *blocks, const int *rank,
                              int ranks);
 
+/* Gather and Bcast inside another collective, which is the one that is counted. */
+int MPIDI_NUMACOLL_gather_blocks(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *mine, const struct nc_blocks *blocks, int root,
+                                 int tag, MPIR_Comm * comm, NC_ERRFLAG_T errflag);
+int MPIDI_NUMACOLL_bcast_typed(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root, MPIR_Comm * comm,
+                               NC_ERRFLAG_T errflag);
+
 /* The error of lengths that differ: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
 int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
 

@@ -142,14 +142,13 @@ static int receive_node(const struct gather *g, int node)
 
 /* ---- both ---- */
 
-static int gather(const struct gather *g, enum nc_coll coll)
+static int gather(const struct gather *g)
 {
     struct MPIDI_NUMACOLL_comm *state = g->state;
     bool across = MPIDI_NUMACOLL_is_across(g->comm), is_root = g->comm->rank == g->root;
     const struct nc_hierarchy *h = &state->all;
     int mpi_errno = MPI_SUCCESS;
 
-    MPIDI_NUMACOLL_count_typed(state, coll, is_root ? NULL : g->mine);
     if (is_root)
         mpi_errno = receive_near(g);
     else if (!across || h->node_of[g->root] == h->node)
@@ -161,6 +160,20 @@ static int gather(const struct gather *g, enum nc_coll coll)
     return mpi_errno;
 }
 
+static int counted(const struct gather *g, enum nc_coll coll)
+{
+    MPIDI_NUMACOLL_count_typed(g->state, coll, g->comm->rank == g->root ? NULL : g->mine);
+    return gather(g);
+}
+
+int MPIDI_NUMACOLL_gather_blocks(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *mine, const struct nc_blocks *blocks, int root,
+                                 int tag, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+{
+    struct gather call = {state, mine, blocks, root, tag, comm, errflag};
+
+    return gather(&call);
+}
+
 int MPIDI_NUMACOLL_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
                           MPI_Datatype recvtype, int root, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
 {
@@ -168,7 +181,7 @@ int MPIDI_NUMACOLL_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype 
     struct nc_blocks blocks = {.buffer = recvbuf,.count = recvcount,.datatype = recvtype };
     struct gather call = {MPIDI_NUMACOLL_home_state(comm), &mine, &blocks, root, MPIR_GATHER_TAG, comm, errflag};
 
-    return gather(&call, NC_COLL_GATHER);
+    return counted(&call, NC_COLL_GATHER);
 }
 
 int MPIDI_NUMACOLL_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -179,5 +192,5 @@ int MPIDI_NUMACOLL_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype
     struct nc_blocks blocks = {.buffer = recvbuf,.counts = recvcounts,.displs = displs,.datatype = recvtype };
     struct gather call = {MPIDI_NUMACOLL_home_state(comm), &mine, &blocks, root, MPIR_GATHERV_TAG, comm, errflag};
 
-    return gather(&call, NC_COLL_GATHERV);
+    return counted(&call, NC_COLL_GATHERV);
 }

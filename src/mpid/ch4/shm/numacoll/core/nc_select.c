@@ -1,7 +1,7 @@
 #include "nc_select.h"
 
 #include <limits.h>
-#include <stddef.h>
+#include <stdint.h>
 
 enum answer { NO, YES, ANY };
 
@@ -35,4 +35,30 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
                          fits(barrier[i].numa_nodes, s->numa_nodes)))
         i++;
     return barrier[i].kind;
+}
+
+/* Likewise. */
+static const struct {
+    int ranks;                  /* at most */
+    size_t bytes;               /* at most */
+    enum answer crowded, numa_nodes;
+    enum nc_allreduce_version version;
+} allreduce[] = {
+    /* one wave */
+    {2, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
+    {16, 360, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
+    {INT_MAX, 360, ANY, ANY, NC_ALLREDUCE_RB},
+    /* everything crosses once up and once down */
+    {INT_MAX, SIZE_MAX, ANY, YES, NC_ALLREDUCE_RB},
+    {INT_MAX, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SLICED},
+};
+
+enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes)
+{
+    size_t i = 0, last = sizeof allreduce / sizeof *allreduce - 1;
+
+    while (i < last && !(s->ranks <= allreduce[i].ranks && bytes <= allreduce[i].bytes &&
+                         fits(allreduce[i].crowded, s->crowded) && fits(allreduce[i].numa_nodes, s->numa_nodes)))
+        i++;
+    return allreduce[i].version;
 }

@@ -94,7 +94,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
 {
     struct nc_bcast_choice *c = &state->bcast[leaf + 1];
     uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_FRAGMENT_SIZE);
-    uint32_t slot = state->queue.geometry.slot_bytes;
+    uint32_t slot = state->size > 1 ? state->queue.geometry.slot_bytes : INT_MAX;
     int inner = inner_size(state), outer = outer_size(state);
     int k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
 
@@ -108,14 +108,33 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
     c->bcast = (struct nc_bcast) {
         .move = {.queue = &state->queue,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
                  .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,.flow = state->flow},
-        .groups = &state->groups,.inner = &c->inner,.outer = &c->outer,
+        .route = {&state->groups, &c->inner, &c->outer},
     };
+}
+
+/* The trees that REDUCE_GROUP names, in its order. */
+static const enum nc_tree_kind reduce_trees[] = { NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN };
+
+/* Reduce and Allreduce, likewise. */
+static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
+{
+    struct nc_reduce_choice *c = &state->reduce[leaf + 1];
+    int inner = inner_size(state), outer = outer_size(state);
+    enum nc_level lowest = state->groups.levels > 1 ? NC_LEVEL_NUMA : NC_LEVEL_NODE;
+    struct nc_plan plan;
+
+    MPIDI_NUMACOLL_plan(NC_VAR_REDUCE_GROUP, MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_REDUCE_GROUP), &plan);
+    nc_tree_make(&c->inner, memory, reduce_trees[plan.algorithm[lowest]], plan.degree[lowest], inner);
+    nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), reduce_trees[plan.algorithm[NC_LEVEL_NODE]],
+                 plan.degree[NC_LEVEL_NODE], outer);
+    c->route = (struct nc_route) {&state->groups, &c->inner, &c->outer};
+    c->version = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_ALLREDUCE_VERSION);
 }
 
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, barrier, trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, topo, groups, inside_topo, inside, queue;
+    size_t bcast, barrier, reduce, trees, reduce_trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, topo, groups, inside_topo, inside, queue;
 };
 
 static size_t up8(size_t n)
@@ -139,7 +158,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.tree = nc_tree_bytes(state->size) + nc_tree_bytes(1);
     p.shape = up8(MPIDI_NUMACOLL_barrier_bytes(state));
     p.barrier = choices * sizeof(struct nc_bcast_choice);
-    p.topo = p.barrier + choices * sizeof(struct nc_barrier_choice);
+    p.reduce = p.barrier + choices * sizeof(struct nc_barrier_choice);
+    p.topo = p.reduce + choices * sizeof(struct nc_reduce_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
     p.inside_topo = p.groups + up8(nc_groups_most_bytes(state->size, 2));
     p.inside = p.inside_topo + up8(nc_topo_bytes(&locations));
@@ -153,7 +173,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.sent = p.typed + up8((size_t) state->size * sizeof(struct nc_typed));
     p.list = p.sent + (size_t) state->size * sizeof(size_t);
     p.trees = p.list + (size_t) state->size * sizeof(int);
-    p.shapes = up8(p.trees + choices * p.tree);
+    p.reduce_trees = p.trees + choices * p.tree;
+    p.shapes = up8(p.reduce_trees + choices * p.tree);
     p.queue = p.shapes + choices * p.shape;
     return p;
 }
@@ -162,6 +183,7 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
 {
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
     state->barrier = (struct nc_barrier_choice *) ((char *) state->memory + p->barrier);
+    state->reduce = (struct nc_reduce_choice *) ((char *) state->memory + p->reduce);
     state->units = (int *) ((char *) state->memory + p->units);
     state->numa = (int *) ((char *) state->memory + p->numa);
     state->region = (char **) ((char *) state->memory + p->region);
@@ -200,6 +222,7 @@ static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const st
 
     for (int leaf = -1; leaf < state->leaves; leaf++) {
         choose_bcast(state, home, leaf, memory + p->trees + (size_t) (leaf + 1) * p->tree);
+        choose_reduce(state, home, leaf, memory + p->reduce_trees + (size_t) (leaf + 1) * p->tree);
         MPIDI_NUMACOLL_barrier_choose(state, home, leaf, memory + p->shapes + (size_t) (leaf + 1) * p->shape);
     }
 }
@@ -386,15 +409,19 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
 static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    int mpi_errno = MPI_SUCCESS, reason = state->reason;
+    int mpi_errno = MPI_SUCCESS;
+    int most[2] = { (int) state->reason, 0 };
 
-    if (reason == NC_REASON_NONE && !MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home))
-        reason = NC_REASON_PAGES;
-    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &reason, 1, MPI_INT, MPI_MAX, home, errflag);
+    if (state->reason == NC_REASON_NONE) {
+        most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home) ? NC_REASON_NONE : NC_REASON_PAGES;
+        most[1] = -(int) state->bcast[0].bcast.move.largest_fragment;
+    }
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, home, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     state->asked = true;
-    state->reason = reason;
-    if (reason == NC_REASON_NONE) {
+    state->reason = (enum nc_reason) most[0];
+    state->smallest_slot = (size_t) -most[1];
+    if (state->reason == NC_REASON_NONE) {
         mpi_errno = MPIDI_NUMACOLL_hierarchy_make(&state->all, state->units + state->rank * NC_LEVELS,
                                                   (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS), home);
         MPIR_ERR_CHECK(mpi_errno);

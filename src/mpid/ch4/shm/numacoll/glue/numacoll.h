@@ -8,6 +8,7 @@
 #include "settings.h"
 #include "../coll/bcast_node.h"
 #include "../coll/gather_node.h"
+#include "../coll/reduce_node.h"
 #include "../coll/scatter_node.h"
 #include "../core/nc_cpus.h"
 #include "../core/nc_topo.h"
@@ -135,6 +136,13 @@ struct nc_barrier_choice {
     enum nc_barrier_kind kind;
 };
 
+/* Reduce and Allreduce, likewise. */
+struct nc_reduce_choice {
+    struct nc_route route;
+    struct nc_tree inner, outer;
+    int version;                /* value of ALLREDUCE_VERSION */
+};
+
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
 
 /* The state of a set of node-local ranks: of a communicator with at least two processes somewhere on one node. The
@@ -143,6 +151,7 @@ struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
     bool agreed;                /* all nodes of the communicator are ready */
     bool asked;                 /* ... and have been asked */
+    size_t smallest_slot;       /* of all nodes, bytes */
     enum nc_reason reason;      /* why UNUSABLE, or why not agreed */
     unsigned announced;         /* bit per reason: said under MPIR_CVAR_COLLECTIVE_FALLBACK=print */
     int calls, node_calls;      /* on the communicator, on its node_comm */
@@ -152,6 +161,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_waiter waiter;
     struct nc_bcast_choice *bcast;      /* [1 + leaves]: of the communicator, then of each leaf of the selection files */
     struct nc_barrier_choice *barrier;  /* [1 + leaves] */
+    struct nc_reduce_choice *reduce;    /* [1 + leaves] */
     int leaves;
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */

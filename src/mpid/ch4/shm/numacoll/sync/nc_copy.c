@@ -139,7 +139,7 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_l
     else
         error = pack(s, shared, n);
     s->at += n;
-    *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
+    nc_copy_count(ledger, n, how);
     return error;
 }
 
@@ -159,6 +159,6 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how, stru
     else
         memcpy(s->bytes + s->at, shared, n);
     s->at += n;
-    *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
+    nc_copy_count(ledger, n, how);
     return error;
 }

@@ -51,6 +51,12 @@ enum nc_copy_how {
     NC_COPY_REMOTE = 2,         /* for the ledger: the shared memory is on another NUMA node */
 };
 
+/* How is: bits of nc_copy_how. */
+static inline void nc_copy_count(struct nc_ledger *ledger, size_t n, int how)
+{
+    *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
+}
+
 /* Copies the next n bytes of the stream into shared memory; n <= length - at. how: bits of nc_copy_how. 0 or the mover's
  * error. */
 int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how, struct nc_ledger *ledger);

@@ -1,0 +1,211 @@
+/* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it; across nodes the nodes'
+ * leaders up a binomial tree, by windows. */
+
+#include "reduction.h"
+
+static int unequal_error(bool unequal)
+{
+    return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
+}
+
+/* ---- inside a node ---- */
+
+int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
+{
+    struct MPIDI_NUMACOLL_comm *state = r->state;
+    struct nc_range all = {.first = 0,.count = nc_stream_rest(mine) / r->element };
+    struct nc_move *move = MPIDI_NUMACOLL_move(state);
+    bool unequal = false;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (state->size == 1)
+        return r->combiner.own(r->combiner.context, 0, all.count);
+    if (r->commutative && r->plain)
+        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_tree_node(move, &state->reduce[state->leaf + 1].route, local_root, &r->combiner,
+                                                             mine, &unequal));
+    else
+        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, local_root, &r->combiner, mine, &all, &unequal));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, unequal_error(unequal));
+    return mpi_errno;
+}
+
+/* ---- by a gather: operations that keep the order on several nodes, elements larger than a slot ---- */
+
+/* Elements a rank gives at a time: of all ranks about a window, at least one. */
+static size_t gathered_at_once(const struct nc_reduction *r)
+{
+    size_t n = NC_WINDOW / ((size_t) r->comm->local_size * (size_t) (r->extent > 0 ? r->extent : 1));
+
+    return n ? n : 1;
+}
+
+/* What has been gathered, the block of rank 0 first, to elements of the result. */
+static int join_blocks(const struct nc_reduction *r, char *blocks, size_t first, size_t n)
+{
+    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, first, n);
+    int mpi_errno = MPI_SUCCESS, last = r->comm->local_size - 1;
+
+    for (int rank = last; rank >= 0 && mpi_errno == MPI_SUCCESS; rank--) {
+        struct nc_typed block = {blocks + (MPI_Aint) (rank * n) * r->extent, (MPI_Aint) n, r->mine.datatype};
+        mpi_errno = rank == last ? MPIDI_NUMACOLL_copy_own(&block, &to) :
+            MPIR_Reduce_local(block.buffer, to.buffer, (MPI_Aint) n, r->mine.datatype, r->op);
+    }
+    return mpi_errno;
+}
+
+static int by_gather(const struct nc_reduction *r, int root, int tag)
+{
+    int mpi_errno = MPI_SUCCESS;
+    size_t count = (size_t) r->mine.count, most = gathered_at_once(r);
+    MPI_Aint lb, true_extent;
+    bool is_root = r->comm->rank == root;
+    char *memory = NULL;
+
+    MPIR_Type_get_true_extent_impl(r->mine.datatype, &lb, &true_extent);
+    if (is_root) {
+        memory = MPL_malloc((size_t) true_extent + most * (size_t) r->comm->local_size * (size_t) r->extent, MPL_MEM_COLL);
+        MPIR_ERR_CHKANDSTMT(!memory, mpi_errno, MPI_ERR_OTHER, return mpi_errno, "**nomem");
+    }
+    for (size_t first = 0; first < count || first == 0; first += most) {
+        size_t n = count - first < most ? count - first : most;
+        struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
+        struct nc_blocks blocks = {.buffer = memory ? memory - lb : NULL,.count = (MPI_Aint) n,.datatype = r->mine.datatype };
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag, r->comm, r->errflag));
+        if (is_root)
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory - lb, first, n));
+    }
+    MPL_free(memory);
+    return mpi_errno;
+}
+
+/* ---- across nodes ---- */
+
+/* This node's place in the binomial tree of nodes whose root is the root's. */
+struct place {
+    int relative, nodes, root_node, parent_bit;
+};
+
+static struct place place_of(const struct nc_hierarchy *h, int root)
+{
+    struct place p = {.nodes = h->nodes,.root_node = h->node_of[root] };
+
+    p.relative = (h->node - p.root_node + h->nodes) % h->nodes;
+    for (p.parent_bit = 1; p.parent_bit < h->nodes && !(p.relative & p.parent_bit);)
+        p.parent_bit *= 2;
+    return p;
+}
+
+/* The rank that speaks for a node of the tree: the root for its own. */
+static int speaker(const struct nc_hierarchy *h, const struct place *p, int relative, int root)
+{
+    return relative == 0 ? root : nc_hierarchy_leader(h, (relative + p->root_node) % p->nodes);
+}
+
+/* A window of the nodes below this one to `mine`. */
+static int join_nodes(struct nc_reduction *r, const struct place *p, int root, int tag, void *mine, size_t n)
+{
+    const struct nc_hierarchy *h = &r->state->all;
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int bit = 1; bit < p->parent_bit && p->relative + bit < p->nodes; bit *= 2) {
+        MPI_Status status;
+        MPIR_Request *request = NULL;
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIC_Irecv(h->window[0], (MPI_Aint) h->window_bytes, MPI_BYTE,
+                                                        speaker(h, p, p->relative + bit, root), tag, r->comm, &request));
+        if (request)
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, NC_WAITALL(1, &request, &status, r->errflag));
+        if (mpi_errno != MPI_SUCCESS)
+            continue;
+        if ((size_t) MPIR_STATUS_GET_COUNT(status) == n * r->element)
+            mpi_errno = MPIR_Reduce_local(h->window[0], mine, (MPI_Aint) n, r->mine.datatype, r->op);
+        else
+            mpi_errno = MPIDI_NUMACOLL_unequal((size_t) MPIR_STATUS_GET_COUNT(status), n * r->element);
+    }
+    return mpi_errno;
+}
+
+/* By a rank that speaks for its node. *sending: the window before is on its way to the node above. */
+static int window_across(struct nc_reduction *r, const struct place *p, int root, int tag, struct nc_stream *mine, size_t n,
+                         MPIR_Request ** sending)
+{
+    const struct nc_hierarchy *h = &r->state->all;
+    bool is_root = r->comm->rank == root;
+    struct nc_typed own_result = r->result;
+    size_t before = r->before;
+    int mpi_errno = MPI_SUCCESS;
+    MPI_Status status;
+    char *sum = is_root ? (char *) r->result.buffer + (MPI_Aint) r->before * r->extent : h->window[1];
+
+    if (*sending)
+        mpi_errno = NC_WAITALL(1, sending, &status, r->errflag);
+    *sending = NULL;
+    if (!is_root) {
+        /* the node's result is a window's: as if it began there */
+        r->result.buffer = h->window[1] - (MPI_Aint) before * r->extent;
+    }
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_inside(r, r->state->rank, mine));
+    r->result = own_result;
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, join_nodes(r, p, root, tag, sum, n));
+    if (!is_root)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIC_Isend(sum, (MPI_Aint) (n * r->element), MPI_BYTE,
+                                                        speaker(h, p, p->relative - p->parent_bit, root), tag, r->comm, sending,
+                                                        r->errflag));
+    return mpi_errno;
+}
+
+static int across_nodes(struct nc_reduction *r, int root, int tag)
+{
+    const struct nc_hierarchy *h = &r->state->all;
+    struct place p = place_of(h, root);
+    int local_root = p.relative == 0 ? MPIR_Get_intranode_rank(r->comm, root) : 0, mpi_errno = MPI_SUCCESS;
+    size_t count = (size_t) r->mine.count, most = NC_WINDOW / r->element;
+    bool in_place = r->in_place;
+    MPIR_Request *sending = NULL;
+    struct nc_stream mine;
+    MPI_Status status;
+
+    MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
+    for (r->before = 0; r->before < count || r->before == 0; r->before += most) {
+        size_t n = count - r->before < most ? count - r->before : most;
+        mine.length = mine.at + n * r->element;
+        r->in_place = in_place && r->comm->rank == root;
+        if (r->state->rank == local_root)
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, window_across(r, &p, root, tag, &mine, n, &sending));
+        else
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine));
+        mine.at = mine.length;
+    }
+    if (sending)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, NC_WAITALL(1, &sending, &status, r->errflag));
+    r->before = 0;
+    r->in_place = in_place;
+    return mpi_errno;
+}
+
+/* ---- the call ---- */
+
+int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
+{
+    bool across = MPIDI_NUMACOLL_is_across(r->comm);
+    struct nc_stream mine;
+
+    if (!r->fits || (across && !(r->commutative && r->plain)))
+        return by_gather(r, root, tag);
+    if (across)
+        return across_nodes(r, root, tag);
+    MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
+    return MPIDI_NUMACOLL_reduce_inside(r, root, &mine);
+}
+
+int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root,
+                          MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+{
+    struct nc_reduction r;
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, comm->rank == root ? recvbuf : NULL, count, datatype, op, comm,
+                                                  errflag);
+
+    MPIDI_NUMACOLL_count_typed(r.state, NC_COLL_REDUCE, &r.mine);
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));
+    MPIDI_NUMACOLL_reduction_free(&r);
+    return mpi_errno;
+}

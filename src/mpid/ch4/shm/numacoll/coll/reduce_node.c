@@ -1,0 +1,268 @@
+#include "reduce_node.h"
+
+/* Numbers are those of PROTOCOLS.md, section 3. Round i is fragment i of all. */
+
+/* A rank's part in a call. */
+struct reduce {
+    struct nc_move *move;
+    const struct nc_combiner *combiner;
+    struct nc_stream *stream;
+    struct nc_flow mine;        /* what I have; fragments 0: it goes into a post */
+    struct nc_post *post;       /* ... and where it is told, if I send */
+    struct nc_readers readers;
+    int sources;                /* move->flow[0 .. sources - 1] are what I combine, in that order */
+    int copied;                 /* 0, or the first error of a copy or of the combiner */
+    bool unequal;
+};
+
+/* ---- what I have ---- */
+
+/* The header of mine, with fragments of whole elements. */
+static void begin(struct reduce *r)
+{
+    size_t element = r->combiner->element;
+    struct nc_flow *mine = &r->mine;
+
+    nc_move_begin(r->move, mine, r->stream, r->move->queue->rank);
+    mine->header.first_slot = nc_queue_position(r->move->queue);
+    if (nc_move_is_inline(r->stream)) {
+        mine->header.fragment = 0;
+        mine->fragments = 0;
+        return;
+    }
+    mine->header.fragment -= mine->header.fragment % (uint32_t) element;
+    if (mine->header.fragment == 0)
+        mine->header.fragment = (uint32_t) element;
+    mine->fragments = nc_frag_count(mine->header.total, mine->header.fragment);
+}
+
+static uint64_t rounds_of(const struct reduce *r)
+{
+    return r->mine.fragments ? r->mine.fragments : 1;
+}
+
+/* Bytes of a fragment of any of equal messages, and elements before it. */
+static size_t bytes_of(const struct reduce *r, uint64_t i)
+{
+    return r->mine.fragments ? nc_frag_bytes(r->mine.header.total, r->mine.header.fragment, i) : r->mine.header.total;
+}
+
+static size_t first_of(const struct reduce *r, uint64_t i)
+{
+    return i * r->mine.header.fragment / r->combiner->element;
+}
+
+/* G1: the post, with the header. */
+static int open_post(struct reduce *r)
+{
+    int error = nc_queue_take_out_post(r->move->queue, &r->readers, &r->post);
+
+    if (!error)
+        r->post->header = r->mine.header;
+    return error;
+}
+
+/* G2: fragment i of mine where the readers will find it. */
+static int place_own(struct reduce *r, uint64_t i, char **place)
+{
+    struct nc_queue *q = r->move->queue;
+    int error = 0;
+
+    if (r->mine.fragments)
+        error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
+    else
+        *place = r->post->payload;
+    if (!error)
+        nc_move_keep_first(&r->copied, nc_copy_in(r->stream, *place, bytes_of(r, i), 0, r->move->ledger));
+    return error;
+}
+
+/* ---- what others have ---- */
+
+/* G4: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
+static int meet(struct reduce *r, int k, int rank)
+{
+    struct nc_flow *flow = &r->move->flow[k];
+    int error = nc_move_meet(r->move, flow, nc_queue_out_post(r->move->queue, rank), r->stream, rank, 1);
+
+    if (error)
+        return error;
+    if (flow->header.total != r->mine.header.total || flow->header.fragment != r->mine.header.fragment) {
+        r->unequal = true;
+        flow->post = NULL;
+    }
+    return 0;
+}
+
+/* G5: fragment i of source k, when it is announced; NULL: of one that is left out. */
+static int await_source(struct reduce *r, int k, uint64_t i, const char **fragment)
+{
+    struct nc_flow *flow = &r->move->flow[k];
+    int error;
+
+    *fragment = NULL;
+    if (!flow->post)
+        return 0;
+    error = nc_queue_await(r->move->queue, flow->post, i + 1);
+    *fragment = flow->fragments ? nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i) : flow->post->payload;
+    return error;
+}
+
+/* G6 */
+static void give_back(struct reduce *r, uint64_t n)
+{
+    struct nc_queue *q = r->move->queue;
+
+    if (n < rounds_of(r) && nc_frag_ends_set(n, q->geometry.set_slots))
+        nc_queue_give_back(q, n);
+}
+
+static void count(struct reduce *r, int k, size_t bytes)
+{
+    nc_copy_count(r->move->ledger, bytes, r->move->flow[k].how);
+}
+
+/* ---- up a tree ---- */
+
+/* Fragment i of the children to mine: in the place it is sent from, or in the result. */
+static int join_children(struct reduce *r, uint64_t i, char *place)
+{
+    size_t bytes = bytes_of(r, i), n = bytes / r->combiner->element;
+
+    for (int k = 0; k < r->sources; k++) {
+        const char *fragment;
+        int error = await_source(r, k, i, &fragment);
+        if (error)
+            return error;
+        if (!fragment || r->copied)
+            continue;
+        count(r, k, bytes);
+        r->copied = place ? r->combiner->join_packed(r->combiner->context, fragment, place, n) :
+            r->combiner->join(r->combiner->context, first_of(r, i), fragment, n);
+    }
+    return 0;
+}
+
+static int tree_round(struct reduce *r, const struct nc_part *p, uint64_t i)
+{
+    char *place = NULL;
+    int error = 0;
+
+    if (p->parent >= 0)
+        error = place_own(r, i, &place);
+    else
+        nc_move_keep_first(&r->copied, r->combiner->own(r->combiner->context, first_of(r, i), bytes_of(r, i) / r->combiner->element));
+    for (int k = 0; k < r->sources && i == 0 && !error; k++)
+        error = meet(r, k, nc_part_child(p, p->children - 1 - k));
+    if (!error)
+        error = join_children(r, i, place);
+    if (!error && p->parent >= 0)
+        nc_queue_announce(r->move->queue, r->post, i + 1);
+    give_back(r, i + 1);
+    return error;
+}
+
+static int up_the_tree(struct reduce *r, const struct nc_part *p)
+{
+    int error = 0;
+
+    begin(r);
+    r->sources = p->children;
+    if (p->parent >= 0) {
+        r->readers = nc_queue_one(r->move->queue, p->parent);
+        error = open_post(r);
+    }
+    for (uint64_t i = 0; i < rounds_of(r) && !error; i++)
+        error = tree_round(r, p, i);
+    return error;
+}
+
+/* ---- in order ---- */
+
+/* Of fragment i the elements that are in the range: how many, and *skip before them. */
+static size_t part_in(const struct reduce *r, const struct nc_range *range, uint64_t i, size_t *skip)
+{
+    size_t first = first_of(r, i), end = first + bytes_of(r, i) / r->combiner->element, last = range->first + range->count;
+
+    *skip = range->first > first ? range->first - first : 0;
+    end = last < end ? last : end;
+    return first + *skip < end ? end - first - *skip : 0;
+}
+
+/* Fragment i of all, from the last rank to the first. */
+static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
+{
+    size_t skip, n = part_in(r, range, i, &skip), element = r->combiner->element;
+    bool taken = false;
+
+    for (int k = 0; k < r->sources && n > 0; k++) {
+        const char *fragment;
+        int error = await_source(r, k, i, &fragment);
+        if (error)
+            return error;
+        if (!fragment || r->copied)
+            continue;
+        count(r, k, n * element);
+        r->copied = (taken ? r->combiner->join : r->combiner->take) (r->combiner->context, first_of(r, i) + skip,
+                                                                    fragment + skip * element, n);
+        taken = true;
+    }
+    return 0;
+}
+
+static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
+{
+    char *place;
+    int error = place_own(r, i, &place);
+
+    if (error)
+        return error;
+    nc_queue_announce(r->move->queue, r->post, i + 1);
+    for (int k = 0; k < r->sources && i == 0 && !error; k++)
+        error = meet(r, k, r->sources - 1 - k);
+    if (!error)
+        error = join_in_order(r, range, i);
+    give_back(r, i + 1);
+    return error;
+}
+
+static int in_order(struct reduce *r, const struct nc_range *range)
+{
+    int error;
+
+    begin(r);
+    error = open_post(r);
+    for (uint64_t i = 0; i < rounds_of(r) && !error; i++)
+        error = ordered_round(r, range, i);
+    return error;
+}
+
+/* ---- both ---- */
+
+static int end(struct reduce *r, int error, bool * unequal)
+{
+    nc_queue_end(r->move->queue);
+    *unequal = r->unequal;
+    return error ? error : r->copied;
+}
+
+int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int root, const struct nc_combiner *combiner,
+                        struct nc_stream *mine, bool * unequal)
+{
+    struct nc_part p = nc_part_of(route, m->queue->rank, root);
+    struct reduce r = {.move = m,.combiner = combiner,.stream = mine };
+
+    return end(&r, up_the_tree(&r, &p), unequal);
+}
+
+int nc_reduce_ordered_node(struct nc_move *m, int root, const struct nc_combiner *combiner, struct nc_stream *mine,
+                           const struct nc_range *range, bool * unequal)
+{
+    struct nc_queue *q = m->queue;
+    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,
+        .readers = root < 0 ? nc_queue_all(q) : nc_queue_one(q, root),
+        .sources = root < 0 || root == q->rank ? (int) q->geometry.ranks : 0
+    };
+
+    return end(&r, in_order(&r, range), unequal);
+}

@@ -1,0 +1,44 @@
+/* Reduce and allreduce among ranks that share a segment: no MPI. */
+
+#ifndef NC_REDUCE_NODE_H_INCLUDED
+#define NC_REDUCE_NODE_H_INCLUDED
+
+#include "../core/nc_route.h"
+#include "move_node.h"
+
+/* What is done to elements. `packed` ones are in shared memory, one behind the other; those of this rank, and the result,
+ * are the context's, by the number of the first. 0 or an error. */
+struct nc_combiner {
+    size_t element;             /* bytes of a packed one; at most a slot, see nc_reduce_fits */
+    void *context;
+    int (*own) (void *context, size_t first, size_t n); /* result := this rank's */
+    int (*take) (void *context, size_t first, const void *packed, size_t n);    /* result := packed */
+    int (*join) (void *context, size_t first, const void *packed, size_t n);    /* result := packed op result */
+    /* other := packed op other, which is packed too; only for elements that are the same packed and not */
+    int (*join_packed) (void *context, const void *packed, void *other, size_t n);
+};
+
+static inline bool nc_reduce_fits(const struct nc_move *move, size_t element)
+{
+    return element <= move->largest_fragment;
+}
+
+/* Both combine the rest of the streams `mine`, of as many elements on all ranks; the elements the combiner counts begin
+ * there. *unequal: another rank's length was not mine; it was left out. 0, or the error of a wait, a copy, or the
+ * combiner; after one of the last two the other ranks are still served. Pipelined by fragments of whole elements.
+ * Source: Kurnosov 2023, ReduceGroup, with the slot protocol of PROTOCOLS.md. */
+
+/* Up the trees to the root: each rank adds what its children send to what it has. For commutative operations, and
+ * elements that are the same packed. */
+int nc_reduce_tree_node(struct nc_move *move, const struct nc_route *route, int root, const struct nc_combiner *combiner,
+                        struct nc_stream *mine, bool * unequal);
+
+/* In the order of ranks, a0 op (a1 op (a2 ..)), by the root, or, root -1, by every rank for itself. Of the elements first ..
+ * first + count - 1 there is a result. */
+struct nc_range {
+    size_t first, count;
+};
+int nc_reduce_ordered_node(struct nc_move *move, int root, const struct nc_combiner *combiner, struct nc_stream *mine,
+                           const struct nc_range *range, bool * unequal);
+
+#endif

@@ -1,0 +1,106 @@
+#include "reduction.h"
+
+struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n)
+{
+    return (struct nc_typed) {(char *) of->buffer + (MPI_Aint) first * r->extent, (MPI_Aint) n, of->datatype};
+}
+
+/* ---- the combiner ---- */
+
+static int own(void *context, size_t first, size_t n)
+{
+    const struct nc_reduction *r = context;
+    struct nc_typed from = MPIDI_NUMACOLL_elements(r, &r->mine, r->before + first, n);
+    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
+
+    return r->in_place ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
+}
+
+static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
+{
+    struct nc_stream stream;
+    struct nc_ledger elsewhere;         /* the combiner's caller counts */
+
+    MPIDI_NUMACOLL_stream_init(&stream, to);
+    return nc_copy_out(&stream, packed, bytes, 0, &elsewhere);
+}
+
+static int take(void *context, size_t first, const void *packed, size_t n)
+{
+    const struct nc_reduction *r = context;
+    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
+
+    return unpack(&to, packed, n * r->element);
+}
+
+static int join(void *context, size_t first, const void *packed, size_t n)
+{
+    const struct nc_reduction *r = context;
+    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
+
+    if (!r->plain) {
+        struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
+        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element) : MPI_ERR_NO_MEM;
+        if (mpi_errno != MPI_SUCCESS)
+            return mpi_errno;
+        packed = r->temporary;
+    }
+    return MPIR_Reduce_local(packed, to.buffer, (MPI_Aint) n, r->mine.datatype, r->op);
+}
+
+static int join_packed(void *context, const void *packed, void *other, size_t n)
+{
+    const struct nc_reduction *r = context;
+
+    return MPIR_Reduce_local(packed, other, (MPI_Aint) n, r->mine.datatype, r->op);
+}
+
+/* ---- the operands ---- */
+
+static bool is_plain(MPI_Datatype datatype, MPI_Aint size, MPI_Aint extent, MPI_Aint true_lb)
+{
+    int contiguous = 1;
+
+    MPIR_Datatype_is_contig(datatype, &contiguous);
+    return contiguous && size == extent && true_lb == 0;
+}
+
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, MPI_Aint count,
+                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPI_Aint size, extent, lb, true_extent;
+    const struct nc_move *move = MPIDI_NUMACOLL_move(MPIDI_NUMACOLL_home_state(comm));
+    size_t most;
+
+    MPIR_Datatype_get_size_macro(datatype, size);
+    MPIR_Datatype_get_extent_macro(datatype, extent);
+    MPIR_Type_get_true_extent_impl(datatype, &lb, &true_extent);
+    *r = (struct nc_reduction) {
+        .state = MPIDI_NUMACOLL_home_state(comm),.comm = comm,.errflag = errflag,
+        .mine = {(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count, datatype},.result = {recvbuf, count, datatype},
+        .op = op,.in_place = sendbuf == MPI_IN_PLACE,.commutative = MPIR_Op_is_commutative(op),
+        .plain = is_plain(datatype, size, extent, lb),.extent = extent,.element = size ? (size_t) size : 1
+    };
+    r->fits = nc_reduce_fits(move, r->element) && r->element <= r->state->smallest_slot && r->element <= NC_WINDOW;
+    r->combiner = (struct nc_combiner) {
+        .element = r->element,.context = r,.own = own,.take = take,.join = join,.join_packed = join_packed
+    };
+    if (r->plain)
+        goto fn_exit;
+    most = move->largest_fragment < r->state->smallest_slot ? move->largest_fragment : r->state->smallest_slot;
+    most = (most > NC_POST_PAYLOAD ? most : NC_POST_PAYLOAD) / r->element + 1;
+    r->allocated = MPL_malloc((size_t) true_extent + most * (size_t) (extent > true_extent ? extent : true_extent), MPL_MEM_COLL);
+    MPIR_ERR_CHKANDJUMP(!r->allocated, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    r->temporary = (char *) r->allocated - lb;
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r)
+{
+    MPL_free(r->allocated);
+}

@@ -1,0 +1,41 @@
+/* The elements of reduce and allreduce: what a combiner of reduce_node.h does with MPI's types and operations. */
+
+#ifndef NUMACOLL_REDUCTION_H_INCLUDED
+#define NUMACOLL_REDUCTION_H_INCLUDED
+
+#include "across.h"
+
+/* A call's operands. Private to a rank. */
+struct nc_reduction {
+    struct MPIDI_NUMACOLL_comm *state;
+    MPIR_Comm *comm;
+    NC_ERRFLAG_T errflag;
+    struct nc_typed mine;       /* MPI_IN_PLACE is resolved: then it is the result */
+    struct nc_typed result;     /* buffer NULL: there is none on this rank */
+    MPI_Op op;
+    bool in_place, commutative;
+    bool plain;                 /* elements are the same packed and not */
+    MPI_Aint extent;
+    size_t element;             /* bytes, packed; 1 if there are none */
+    bool fits;                  /* an element fits every node's slots; the same on all ranks */
+    size_t before;              /* elements before those the combiner counts from */
+    char *temporary;            /* for elements of a fragment that are not plain, [largest fragment], or NULL */
+    void *allocated;            /* ... as it was */
+    struct nc_combiner combiner;
+};
+
+/* recvbuf: NULL where there is no result. Errors: no memory; the call is to be made all the same. */
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, MPI_Aint count,
+                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag);
+void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
+
+/* Elements first .. first + n - 1 of mine or of the result. */
+struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n);
+
+/* Reduce to a rank of this node, inside it; also what is left of a stream. */
+int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine);
+
+/* Reduce, to a rank of the communicator; of a call of either kind, so that the tag is the caller's. */
+int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag);
+
+#endif
