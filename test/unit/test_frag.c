@@ -32,6 +32,7 @@ static void beyond_32_bits(void **state)
     (void) state;
     assert_int_equal(nc_frag_count(m, 8192), (m + 8191) / 8192);
     assert_int_equal(nc_frag_bytes(m, 8192, nc_frag_count(m, 8192) - 1), 5);
+    assert_true(nc_frag_count(UINT64_MAX, 8192) == (uint64_t) 1 << 51);
 }
 
 static void sqrt_rule(void **state)

@@ -27,6 +27,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_group.c \
     src/mpid/ch4/shm/numacoll/core/nc_shape.c \
     src/mpid/ch4/shm/numacoll/core/nc_select.c \
+    src/mpid/ch4/shm/numacoll/core/nc_model.c \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
     src/mpid/ch4/shm/numacoll/core/nc_route.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \

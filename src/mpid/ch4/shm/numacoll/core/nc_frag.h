@@ -11,7 +11,7 @@
 /* Fragments of f > 0 bytes in a message of m bytes; an empty message has one, so that it is announced. */
 static inline uint64_t nc_frag_count(uint64_t m, uint64_t f)
 {
-    return m ? (m + f - 1) / f : 1;
+    return m ? (m - 1) / f + 1 : 1;
 }
 
 /* Bytes of fragment i. */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "numacoll.h"
-#include "../core/nc_frag.h"
+#include "../core/nc_model.h"
 
 /* ---- hooks ---- */
 
@@ -55,19 +55,19 @@ static uint64_t budget_bytes(MPIR_Comm * home)
     if (budget >= 0)
         return (uint64_t) budget;
     return pages > 0 && page > 0 && processors > 0 ?
-        (uint64_t) pages * (uint64_t) page / (uint64_t) processors / 100 / 1024 * 1024 : 0;
+        nc_model_budget((uint64_t) pages * (uint64_t) page, (uint64_t) processors) / 1024 * 1024 : 0;
 }
 
-/* What the processes of a node share, as this communicator's settings say. Source of the rule: Kurnosov, Tokmasheva
- * 2020, choice of f and s where only the memory is known. */
+/* What the processes of a node share, as this communicator's settings say. */
 static struct nc_geometry wanted_geometry(MPIR_Comm * home, int size)
 {
     uint64_t budget = budget_bytes(home), f = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE);
     uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_LENGTH);
 
     if (budget) {
-        f = nc_frag_sqrt_rule(budget);
-        s = budget / f > 4096 ? 4096 : budget / f > 0 ? budget / f : 1;
+        struct nc_model_slots slots = nc_model_slots_of_queue(budget);
+        f = slots.f;
+        s = slots.s < 4096 ? slots.s : 4096;
     }
     return nc_geometry_make((uint32_t) size, (uint32_t) s, (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
                             (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_SETS));
