@@ -4,13 +4,10 @@
  *   all_random [CALLS [SEED]] */
 
 #include <sched.h>
-#include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "nctest.h"
-
-enum { MOST_RANKS = 64, GUARD = 32, UNTOUCHED = 0xa5 };
+#include "blocks.h"
 
 /* ---- dice ---- */
 
@@ -27,113 +24,47 @@ static int below(int n)
     return (int) (next(&common) % (uint32_t) n);
 }
 
-/* ---- layouts ---- */
+/* ---- buffers ---- */
 
-/* A row of ints at a distance of `stride` ints: a vector type. stride 1: MPI_INT itself. */
-struct layout {
-    int stride;
-    MPI_Datatype type;
-};
-
-static struct layout layouts[3] = { {1, MPI_INT}, {2, MPI_DATATYPE_NULL}, {3, MPI_DATATYPE_NULL} };
+/* A row of ints, each with none, one or two unused ones behind it. */
+static struct nc_layout layouts[3];
 
 static void make_layouts(void)
 {
-    for (int i = 1; i < 3; i++) {
-        MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint) sizeof(int) * layouts[i].stride, &layouts[i].type);
-        MPI_Type_commit(&layouts[i].type);
-    }
+    for (int i = 0; i < 3; i++)
+        layouts[i] = nc_layout_ints("ints", (i + 1) * (MPI_Aint) sizeof(int));
 }
 
 static void free_layouts(void)
 {
-    for (int i = 1; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         MPI_Type_free(&layouts[i].type);
 }
 
-/* ---- buffers: blocks of elements, each a number ---- */
-
-struct buffer {
-    unsigned char *memory;
-    size_t bytes;               /* with guards */
-    struct layout layout;
-    int blocks;
-    int counts[MOST_RANKS], displs[MOST_RANKS];
-};
-
-static int *element(const struct buffer *b, int block, int i)
+static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs)
 {
-    return (int *) (b->memory + GUARD) + (b->displs[block] + i) * b->layout.stride;
-}
+    int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS];
 
-static int value_of(int call, int from, int to, int i)
-{
-    return call * 1000003 + from * 10007 + to * 101 + i;
-}
-
-/* Blocks one behind the other in a random order with random gaps (v forms), or in order without. */
-static struct buffer make(int blocks, const int *counts, int scattered, uint64_t *dice)
-{
-    struct buffer b = {.blocks = blocks,.layout = layouts[next(dice) % 3] };
-    int order[MOST_RANKS], at = scattered ? (int) (next(dice) % 5) : 0;
-
-    for (int i = 0; i < blocks; i++)
+    for (int i = 0; i < blocks; i++) {
         order[i] = i;
-    for (int i = blocks - 1; scattered && i > 0; i--) {
-        int k = (int) (next(dice) % (uint32_t) (i + 1)), t = order[i];
+        gaps[i] = (int) (next(&own) % 4);
+    }
+    for (int i = blocks - 1; i > 0; i--) {
+        int k = (int) (next(&own) % (uint32_t) (i + 1)), t = order[i];
         order[i] = order[k];
         order[k] = t;
     }
-    for (int i = 0; i < blocks; i++) {
-        b.counts[order[i]] = counts[order[i]];
-        b.displs[order[i]] = at;
-        at += counts[order[i]] + (scattered ? (int) (next(dice) % 4) : 0);
-    }
-    b.bytes = (size_t) at * (size_t) b.layout.stride * sizeof(int) + 2 * GUARD;
-    b.memory = malloc(b.bytes);
-    memset(b.memory, UNTOUCHED, b.bytes);
-    return b;
+    nc_place(blocks, counts, order, gaps, displs);
 }
 
-static void *start(const struct buffer *b)
+/* Blocks one behind the other in a random order with random gaps (v forms), or in order without, in a random layout. */
+static struct nc_blocks make(int blocks, const MPI_Count *counts, int scattered)
 {
-    return b->memory + GUARD;
-}
+    MPI_Aint displs[NC_MOST_RANKS];
 
-static void fill(const struct buffer *b, int block, int call, int from, int to)
-{
-    for (int i = 0; i < b->counts[block]; i++)
-        *element(b, block, i) = value_of(call, from, to, i);
-}
-
-/* Takes what is right out of the buffer again; what is left must be untouched. */
-static void expect(const struct buffer *b, int block, int call, int from, int to)
-{
-    for (int i = 0; i < b->counts[block]; i++) {
-        if (*element(b, block, i) != value_of(call, from, to, i)) {
-            nc_fail("wrong value: call, element", call, i);
-            break;
-        }
-    }
-    for (int i = 0; i < b->counts[block]; i++)
-        memset(element(b, block, i), UNTOUCHED, sizeof(int));
-}
-
-static void release(struct buffer *b, int call)
-{
-    for (size_t i = 0; i < b->bytes; i++) {
-        if (b->memory[i] != UNTOUCHED) {
-            nc_fail("a byte outside the blocks: call, byte", call, (long) i);
-            break;
-        }
-    }
-    free(b->memory);
-}
-
-/* A buffer that was only read. */
-static void drop(struct buffer *b, int call, int from, int to, int block)
-{
-    expect(b, block, call, from, to);
+    if (scattered)
+        scatter_blocks(blocks, counts, displs);
+    return nc_blocks_make(&layouts[next(&own) % 3], blocks, counts, scattered ? displs : NULL);
 }
 
 /* ---- the calls: comm, rank and size are those of the communicator ---- */
@@ -168,18 +99,20 @@ static void do_barrier(int call)
 
 static void do_bcast(int call)
 {
-    int count = random_count(), root = below(size);
-    struct buffer b = make(1, &count, 0, &own);
+    MPI_Count count = random_count();
+    int root = below(size), seed = nc_seed(call, root, 0);
+    struct nc_blocks b = make(1, &count, 0);
 
+    nc_say("call %d: bcast", call);
     if (rank == root)
-        fill(&b, 0, call, root, 0);
-    nc_bcast(start(&b), count, b.layout.type, root, comm);
-    expect(&b, 0, call, root, 0);
-    release(&b, call);
+        nc_fill(&b, 0, seed);
+    nc_bcast(b.base, (int) count, b.type, root, comm);
+    nc_expect(&b, 0, seed);
+    nc_blocks_release(&b);
 }
 
 /* Counts of all ranks: equal, or of a v form. */
-static void random_counts(int v, int *counts)
+static void random_counts(int v, MPI_Count *counts)
 {
     int all = random_count();
 
@@ -187,80 +120,21 @@ static void random_counts(int v, int *counts)
         counts[i] = v ? random_count() / 2 : all;
 }
 
-/* Where all ranks can see that there is nothing to do, MPICH does not get as far as an algorithm. */
-static void count_call(int collective, const int *counts)
+static void do_move(int call, int collective)
 {
-    int v = collective == NC_SCATTERV || collective == NC_GATHERV || collective == NC_ALLGATHERV;
+    struct nc_call c = {.collective = collective,.comm = comm };
+    int v = nc_is_v(collective);
+    MPI_Count counts[NC_MOST_RANKS];
 
-    if (v || counts[0] > 0)
-        nc_count(collective, comm);
-}
-
-static void do_scatter(int call, int v)
-{
-    int root = below(size), in_place = below(4) == 0, counts[MOST_RANKS];
+    c.root = below(size);
+    c.in_place = below(4) == 0;
     random_counts(v, counts);
-    struct buffer all = make(rank == root ? size : 0, counts, v, &own), mine = make(1, &counts[rank], 0, &own);
-    void *to = rank == root && in_place ? MPI_IN_PLACE : start(&mine);
-
-    for (int i = 0; rank == root && i < size; i++)
-        fill(&all, i, call, root, i);
-    count_call(v ? NC_SCATTERV : NC_SCATTER, counts);
-    if (v)
-        MPI_Scatterv(start(&all), all.counts, all.displs, all.layout.type, to, counts[rank], mine.layout.type, root, comm);
-    else
-        MPI_Scatter(start(&all), counts[0], all.layout.type, to, counts[rank], mine.layout.type, root, comm);
-    for (int i = 0; rank == root && i < size; i++)
-        drop(&all, call, root, i, i);
-    if (to != MPI_IN_PLACE)
-        expect(&mine, 0, call, root, rank);
-    release(&all, call);
-    release(&mine, call);
-}
-
-static void do_gather(int call, int v)
-{
-    int root = below(size), in_place = below(4) == 0, counts[MOST_RANKS];
-    random_counts(v, counts);
-    struct buffer all = make(rank == root ? size : 0, counts, v, &own), mine = make(1, &counts[rank], 0, &own);
-    const void *from = rank == root && in_place ? MPI_IN_PLACE : start(&mine);
-
-    fill(&mine, 0, call, rank, root);
-    if (from == MPI_IN_PLACE)
-        fill(&all, rank, call, rank, root);
-    count_call(v ? NC_GATHERV : NC_GATHER, counts);
-    if (v)
-        MPI_Gatherv(from, counts[rank], mine.layout.type, start(&all), all.counts, all.displs, all.layout.type, root, comm);
-    else
-        MPI_Gather(from, counts[rank], mine.layout.type, start(&all), counts[0], all.layout.type, root, comm);
-    for (int i = 0; rank == root && i < size; i++)
-        expect(&all, i, call, i, root);
-    drop(&mine, call, rank, root, 0);
-    release(&all, call);
-    release(&mine, call);
-}
-
-static void do_allgather(int call, int v)
-{
-    int in_place = below(4) == 0, counts[MOST_RANKS];
-    random_counts(v, counts);
+    nc_say("call %d: %s", call, nc_names[collective]);
     /* MPICH 4.0.2 forgets displs[0] where there is one rank */
-    struct buffer all = make(size, counts, v && size > 1, &own), mine = make(1, &counts[rank], 0, &own);
-    const void *from = in_place ? MPI_IN_PLACE : start(&mine);
-
-    fill(&mine, 0, call, rank, 0);
-    if (in_place)
-        fill(&all, rank, call, rank, 0);
-    count_call(v ? NC_ALLGATHERV : NC_ALLGATHER, counts);
-    if (v)
-        MPI_Allgatherv(from, counts[rank], mine.layout.type, start(&all), all.counts, all.displs, all.layout.type, comm);
-    else
-        MPI_Allgather(from, counts[rank], mine.layout.type, start(&all), counts[0], all.layout.type, comm);
-    for (int i = 0; i < size; i++)
-        expect(&all, i, call, i, 0);
-    drop(&mine, call, rank, 0, 0);
-    release(&all, call);
-    release(&mine, call);
+    struct nc_blocks all = make(nc_has_all(&c, rank) ? size : 0, counts, v && size > 1), mine = make(1, &counts[rank], 0);
+    nc_exchange(&c, &all, &mine, call);
+    nc_blocks_release(&all);
+    nc_blocks_release(&mine);
 }
 
 static void do_one(int call)
@@ -274,14 +148,14 @@ static void do_one(int call)
             break;
         case 2:
         case 3:
-            do_scatter(call, below(2));
+            do_move(call, below(2) ? NC_SCATTERV : NC_SCATTER);
             break;
         case 4:
         case 5:
-            do_gather(call, below(2));
+            do_move(call, below(2) ? NC_GATHERV : NC_GATHER);
             break;
         default:
-            do_allgather(call, below(2));
+            do_move(call, below(2) ? NC_ALLGATHERV : NC_ALLGATHER);
     }
 }
 
@@ -295,6 +169,11 @@ static void delay(void)
         usleep((useconds_t) (d / 16 % 200));
     else if (d % 16 == 1)
         sched_yield();
+}
+
+static int value_of(int call, int from, int to, int i)
+{
+    return call * 1000003 + from * 10007 + to * 101 + i;
 }
 
 /* A message to the next rank of the world that is under way for some calls. */

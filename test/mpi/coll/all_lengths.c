@@ -1,0 +1,190 @@
+/* Of scatter, gather, allgather and their v forms: lengths that do not match are an error where they are seen, what fits
+ * arrives, nothing overruns, and the communicator works on. */
+
+#include "blocks.h"
+
+/* Ints that are sent, and that are expected. */
+struct pair {
+    int sent, expected;
+};
+
+/* Inline (up to 90 ints), in fragments, and one against the other; fragment boundaries hit and missed. */
+static const struct pair pairs[] = { {1, 10}, {10, 1}, {90, 91}, {91, 90}, {25, 5000}, {5000, 25}, {5000, 4999}, {4999, 5000},
+    {4096, 6000}, {6000, 4096}
+};
+
+/* One of them nothing: of a form without v MPICH then does not get as far as an algorithm on one of the sides, and the other
+ * waits for it. */
+static const struct pair pairs_of_v[] = { {0, 2}, {2, 0}, {0, 5000}, {5000, 0} };
+
+enum { EVERYBODY = -1 };
+
+static int number;
+
+/* ---- one wrong call ---- */
+
+struct mistake {
+    struct nc_call call;
+    struct pair pair;
+    int who;                    /* makes it: a rank, or EVERYBODY */
+    const struct nc_layout *all, *mine;
+};
+
+static int is_wrong(const struct mistake *m, int rank)
+{
+    return m->who == EVERYBODY || m->who == rank;
+}
+
+/* On the side of all blocks the length is right for whom it is; the mistake is the other side's. */
+static int length_in_all(const struct mistake *m, int rank)
+{
+    if (nc_is_v(m->call.collective) && !is_wrong(m, rank))
+        return 40 + rank * 50;
+    return nc_is_scatter(m->call.collective) ? m->pair.sent : m->pair.expected;
+}
+
+static int own_length(const struct mistake *m, int rank)
+{
+    if (!is_wrong(m, rank))
+        return length_in_all(m, rank);
+    return nc_is_scatter(m->call.collective) ? m->pair.expected : m->pair.sent;
+}
+
+static struct nc_blocks all_blocks(const struct mistake *m)
+{
+    MPI_Count counts[NC_MOST_RANKS];
+
+    if (!nc_has_all(&m->call, nc_rank))
+        return nc_blocks_none();
+    for (int i = 0; i < nc_size; i++)
+        counts[i] = length_in_all(m, i);
+    return nc_blocks_make(m->all, nc_size, counts, NULL);
+}
+
+static struct nc_blocks own_block(const struct mistake *m)
+{
+    MPI_Count count = own_length(m, nc_rank);
+
+    return nc_blocks_make(m->mine, 1, &count, NULL);
+}
+
+/* What is received is what was sent as far as there is room, the rest is as it was; what is sent stays. */
+static void expect_data(const struct mistake *m, const struct nc_blocks *all, const struct nc_blocks *mine)
+{
+    int scatter = nc_is_scatter(m->call.collective);
+
+    for (int i = 0; i < all->blocks; i++) {
+        int length = scatter ? length_in_all(m, i) : own_length(m, i);
+        nc_expect_bytes(all, i, nc_block_seed(&m->call, number, i), (size_t) length * sizeof(int));
+    }
+    int length = scatter ? length_in_all(m, nc_rank) : own_length(m, nc_rank);
+    nc_expect_bytes(mine, 0, nc_block_seed(&m->call, number, nc_rank), (size_t) length * sizeof(int));
+}
+
+/* Whether this rank receives from another a block of the wrong length, or copies one to itself. */
+static void meets(const struct mistake *m, int *another, int *own)
+{
+    int scatter = nc_is_scatter(m->call.collective), has_all = nc_has_all(&m->call, nc_rank);
+
+    *own = has_all && is_wrong(m, nc_rank);
+    *another = scatter && !has_all && is_wrong(m, nc_rank);
+    for (int i = 0; i < nc_size && has_all && !scatter; i++)
+        *another |= i != nc_rank && is_wrong(m, i);
+}
+
+/* A copy to itself is MPICH's, which says nothing where it is too short, or one side of it is nothing. */
+static void expect_error(const struct mistake *m, int error)
+{
+    int class = MPI_SUCCESS, another, own, more = m->pair.sent > m->pair.expected;
+
+    if (nc_size == 1)
+        return;                 /* that is MPICH's affair */
+    if (error)
+        MPI_Error_class(error, &class);
+    meets(m, &another, &own);
+    if ((another || (own && m->pair.expected)) && more && class != MPI_ERR_TRUNCATE)
+        nc_fail_now("no MPI_ERR_TRUNCATE: class, another's", class, another);
+    if (another && !more && !error)
+        nc_fail_now("no error for a short message", m->pair.sent, m->pair.expected);
+    if (!another && !own && error)
+        nc_fail_now("error where no length is wrong: class", class, nc_rank);
+}
+
+static void wrong_call(const struct mistake *m)
+{
+    struct nc_blocks all = all_blocks(m), mine = own_block(m);
+
+    nc_say("%s sent %d expected %d, root %d, by %d, %s to %s", nc_names[m->call.collective], m->pair.sent, m->pair.expected,
+           m->call.root, m->who, m->mine->name, m->all->name);
+    nc_fill_sent(&m->call, &all, &mine, nc_rank, number);
+    expect_error(m, nc_call_blocks(&m->call, &all, &mine));
+    expect_data(m, &all, &mine);
+    nc_blocks_release(&all);
+    nc_blocks_release(&mine);
+    number++;
+}
+
+/* The same collective, with the length expected, or one, that nobody is wrong about. */
+static void right_call(const struct mistake *wrong)
+{
+    struct mistake m = *wrong;
+
+    if (m.pair.expected == 0)
+        m.pair.expected = 1;
+    m.pair.sent = m.pair.expected;
+    struct nc_blocks all = all_blocks(&m), mine = own_block(&m);
+    strncat(nc_now, "; then", sizeof nc_now - strlen(nc_now) - 1);
+    nc_exchange(&m.call, &all, &mine, number++);
+    nc_blocks_release(&all);
+    nc_blocks_release(&mine);
+}
+
+/* ---- all of them ---- */
+
+static struct nc_layout layouts[2];     /* bytes at once; through the datatype engine */
+
+static void by_one_and_by_all(struct mistake m)
+{
+    int who[2] = { (m.call.root + 1) % nc_size, EVERYBODY };
+
+    for (int w = 0; w < 2; w++) {
+        m.who = who[w];
+        m.all = &layouts[(number / 2 + w) % 2];
+        m.mine = &layouts[number / 4 % 2];
+        wrong_call(&m);
+        right_call(&m);
+    }
+}
+
+/* Each second root does the same. */
+static void each_pair(int collective, int root)
+{
+    struct mistake m = {.call = {.collective = collective,.root = root,.comm = MPI_COMM_WORLD} };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        m.pair = pairs[i];
+        if ((i / 2 + (size_t) root) % 2 == 0)
+            by_one_and_by_all(m);
+    }
+    for (size_t i = 0; i < sizeof pairs_of_v / sizeof *pairs_of_v && nc_is_v(collective); i++) {
+        m.pair = pairs_of_v[i];
+        by_one_and_by_all(m);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    nc_init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    layouts[0] = nc_layout_ints("plain", sizeof(int));
+    layouts[1] = nc_layout_ints("gapped", 2 * sizeof(int));
+    for (int root = 0; root < nc_size; root++) {
+        for (int collective = NC_SCATTER; collective <= NC_ALLGATHERV; collective++) {
+            if (root < 2 || !nc_is_allgather(collective))
+                each_pair(collective, root);
+        }
+    }
+    MPI_Type_free(&layouts[0].type);
+    MPI_Type_free(&layouts[1].type);
+    return nc_finish();
+}

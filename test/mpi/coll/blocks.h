@@ -1,0 +1,398 @@
+/* Blocks of bytes in a buffer, one for each rank, laid out by any datatype, with untouched bytes all around; the collectives
+ * that move such blocks; and what has to be in them afterwards. */
+
+#ifndef BLOCKS_H_INCLUDED
+#define BLOCKS_H_INCLUDED
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "nctest.h"
+
+enum { NC_MOST_RANKS = 64, NC_MOST_PIECES = 24, NC_GUARD = 1024, NC_UNTOUCHED = 0xa5 };
+
+/* ---- what is being tried, for the lines about failures ---- */
+
+static char nc_now[200];
+
+static inline __attribute__ ((format(printf, 1, 2)))
+void nc_say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(nc_now, sizeof nc_now, format, arguments);
+    va_end(arguments);
+}
+
+static inline void nc_fail_now(const char *what, long a, long b)
+{
+    char text[300];
+
+    snprintf(text, sizeof text, "%s: %s", nc_now, what);
+    nc_fail(text, a, b);
+}
+
+/* ---- layouts ---- */
+
+/* Where an element of a datatype has its bytes, in the order of the typemap. */
+struct nc_layout {
+    const char *name;
+    MPI_Datatype type;
+    MPI_Aint extent;
+    int size, pieces;           /* bytes of an element, and how many pieces they are in */
+    struct {
+        MPI_Aint at;
+        int bytes;
+    } piece[NC_MOST_PIECES];
+};
+
+static inline void nc_layout_add(struct nc_layout *l, MPI_Aint at, int bytes)
+{
+    l->piece[l->pieces].at = at;
+    l->piece[l->pieces++].bytes = bytes;
+    l->size += bytes;
+}
+
+/* A row of ints, one in `extent` bytes. */
+static inline struct nc_layout nc_layout_ints(const char *name, MPI_Aint extent)
+{
+    struct nc_layout l = {.name = name,.extent = extent };
+
+    nc_layout_add(&l, 0, (int) sizeof(int));
+    MPI_Type_create_resized(MPI_INT, 0, extent, &l.type);
+    MPI_Type_commit(&l.type);
+    return l;
+}
+
+/* ---- blocks ---- */
+
+struct nc_blocks {
+    const struct nc_layout *layout;
+    unsigned char *memory, *start;      /* with guards; of displacement 0 */
+    size_t bytes;                       /* of memory */
+    int sparse;                         /* memory nobody touches is not there, and zero */
+    void *base;                         /* what MPI is given: start and the layout's type, if nobody changes it */
+    MPI_Datatype type;
+    int blocks;
+    MPI_Count counts[NC_MOST_RANKS];    /* elements */
+    MPI_Aint displs[NC_MOST_RANKS];     /* extents */
+};
+
+static inline unsigned char *nc_piece(const struct nc_blocks *b, int block, MPI_Count element, int piece)
+{
+    return b->start + (b->displs[block] + element) * b->layout->extent + b->layout->piece[piece].at;
+}
+
+/* Elements that have bytes. */
+static inline MPI_Count nc_elements(const struct nc_blocks *b, int block)
+{
+    return b->layout->size ? b->counts[block] : 0;
+}
+
+static inline unsigned char nc_untouched(const struct nc_blocks *b)
+{
+    return b->sparse ? 0 : NC_UNTOUCHED;
+}
+
+/* The bytes from *low to *high, relative to displacement 0, are all there are. */
+static inline void nc_bounds(const struct nc_blocks *b, MPI_Aint *low, MPI_Aint *high)
+{
+    int none = 1;
+
+    *low = *high = 0;
+    for (int i = 0; i < b->blocks; i++) {
+        for (int p = 0; nc_elements(b, i) > 0 && p < b->layout->pieces; p++) {
+            MPI_Aint at = b->displs[i] * b->layout->extent + b->layout->piece[p].at;
+            MPI_Aint last = at + (MPI_Aint) (b->counts[i] - 1) * b->layout->extent + b->layout->piece[p].bytes;
+            *low = none || at < *low ? at : *low;
+            *high = none || last > *high ? last : *high;
+            none = 0;
+        }
+    }
+}
+
+static inline void nc_allocate(struct nc_blocks *b)
+{
+    b->sparse = b->bytes > (size_t) 1 << 28;
+    b->memory = !b->sparse ? malloc(b->bytes) :
+        mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (b->memory == NULL || b->memory == MAP_FAILED) {
+        fprintf(stderr, "%s: no room for %zu bytes of addresses\n", nc_now, b->bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (!b->sparse)
+        memset(b->memory, NC_UNTOUCHED, b->bytes);
+}
+
+/* displs NULL: one behind the other. */
+static inline struct nc_blocks nc_blocks_make(const struct nc_layout *layout, int blocks, const MPI_Count *counts,
+                                              const MPI_Aint *displs)
+{
+    struct nc_blocks b = {.layout = layout,.type = layout->type,.blocks = blocks };
+    MPI_Aint low, high, at = 0;
+
+    for (int i = 0; i < blocks; i++) {
+        b.counts[i] = counts[i];
+        b.displs[i] = displs ? displs[i] : at;
+        at += (MPI_Aint) counts[i];
+    }
+    nc_bounds(&b, &low, &high);
+    b.bytes = (size_t) (high - low) + 2 * NC_GUARD;
+    nc_allocate(&b);
+    b.start = b.memory + NC_GUARD - low;
+    b.base = b.start;
+    return b;
+}
+
+/* What is not significant at a rank: nothing that could be used. */
+static inline struct nc_blocks nc_blocks_none(void)
+{
+    return (struct nc_blocks) {.type = MPI_DATATYPE_NULL };
+}
+
+/* Displacements of blocks that lie one behind the other as `order` says, with gaps[k] elements before the k-th. */
+static inline void nc_place(int blocks, const MPI_Count *counts, const int *order, const int *gaps, MPI_Aint *displs)
+{
+    MPI_Aint at = 0;
+
+    for (int k = 0; k < blocks; k++) {
+        displs[order[k]] = at + gaps[k];
+        at += gaps[k] + (MPI_Aint) counts[order[k]];
+    }
+}
+
+/* From now on MPI is given MPI_BOTTOM, and the address with the type. */
+static inline void nc_blocks_absolute(struct nc_blocks *b)
+{
+    int one = 1;
+    MPI_Aint address;
+
+    if (!b->memory)
+        return;
+    MPI_Get_address(b->start, &address);
+    MPI_Type_create_hindexed(1, &one, &address, b->layout->type, &b->type);
+    MPI_Type_commit(&b->type);
+    b->base = MPI_BOTTOM;
+}
+
+static inline void nc_fill(const struct nc_blocks *b, int block, int seed)
+{
+    size_t n = 0;
+
+    for (MPI_Count e = 0; e < nc_elements(b, block); e++) {
+        for (int p = 0; p < b->layout->pieces; p++) {
+            unsigned char *to = nc_piece(b, block, e, p);
+            for (int k = 0; k < b->layout->piece[p].bytes; k++)
+                to[k] = nc_byte(n++, seed);
+        }
+    }
+}
+
+/* Takes the first `bytes` bytes of the message out of the block again; what is left has to be untouched. */
+static inline void nc_expect_bytes(const struct nc_blocks *b, int block, int seed, size_t bytes)
+{
+    size_t n = 0, wrong = 0;
+
+    for (MPI_Count e = 0; e < nc_elements(b, block); e++) {
+        for (int p = 0; p < b->layout->pieces; p++) {
+            unsigned char *from = nc_piece(b, block, e, p);
+            for (int k = 0; k < b->layout->piece[p].bytes && n < bytes; k++, n++) {
+                if (from[k] != nc_byte(n, seed) && wrong++ == 0)
+                    nc_fail_now("wrong byte: block, byte", block, (long) n);
+                from[k] = nc_untouched(b);
+            }
+        }
+    }
+}
+
+static inline void nc_expect(const struct nc_blocks *b, int block, int seed)
+{
+    nc_expect_bytes(b, block, seed, SIZE_MAX);
+}
+
+static inline int nc_is_untouched(const struct nc_blocks *b, const unsigned char *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (from[i] != nc_untouched(b)) {
+            nc_fail_now("a byte outside the blocks: byte, value", (long) (from - b->start) + (long) i, from[i]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Of sparse memory only what is near: the rest would be a lot to read. */
+static inline void nc_expect_untouched(const struct nc_blocks *b)
+{
+    if (!b->sparse) {
+        nc_is_untouched(b, b->memory, b->bytes);
+        return;
+    }
+    for (int i = 0; i < b->blocks; i++) {
+        MPI_Count n = nc_elements(b, i), at_once = b->layout->extent < NC_GUARD ? n : 1;
+        for (MPI_Count e = 0; e < n; e += at_once) {
+            unsigned char *from = nc_piece(b, i, e, 0) - NC_GUARD;
+            if (!nc_is_untouched(b, from, (size_t) (nc_piece(b, i, e + at_once - 1, 0) - from) + NC_GUARD))
+                return;
+        }
+    }
+}
+
+static inline void nc_blocks_release(struct nc_blocks *b)
+{
+    if (!b->memory)
+        return;
+    nc_expect_untouched(b);
+    if (b->type != b->layout->type)
+        MPI_Type_free(&b->type);
+    if (b->sparse)
+        munmap(b->memory, b->bytes);
+    else
+        free(b->memory);
+}
+
+/* ---- calls ---- */
+
+struct nc_call {
+    int collective, root;
+    MPI_Comm comm;
+    int in_place;               /* where it is allowed */
+    int large;                  /* the binding: counts are MPI_Count, displacements MPI_Aint */
+};
+
+/* Of a rank: its own block. */
+struct nc_own {
+    void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+static inline int nc_is_v(int collective)
+{
+    return collective == NC_SCATTERV || collective == NC_GATHERV || collective == NC_ALLGATHERV;
+}
+
+static inline int nc_is_scatter(int collective)
+{
+    return collective == NC_SCATTER || collective == NC_SCATTERV;
+}
+
+static inline int nc_is_allgather(int collective)
+{
+    return collective == NC_ALLGATHER || collective == NC_ALLGATHERV;
+}
+
+/* Whether a rank has all blocks. */
+static inline int nc_has_all(const struct nc_call *c, int rank)
+{
+    return rank == c->root || nc_is_allgather(c->collective);
+}
+
+static inline int nc_call_int(const struct nc_call *c, const struct nc_blocks *all, const struct nc_own *own)
+{
+    int counts[NC_MOST_RANKS] = { 0 }, displs[NC_MOST_RANKS] = { 0 }, n = (int) own->count;
+
+    for (int i = 0; i < all->blocks; i++) {
+        counts[i] = (int) all->counts[i];
+        displs[i] = (int) all->displs[i];
+    }
+    switch (c->collective) {
+        case NC_SCATTER:
+            return MPI_Scatter(all->base, counts[0], all->type, own->buffer, n, own->type, c->root, c->comm);
+        case NC_SCATTERV:
+            return MPI_Scatterv(all->base, counts, displs, all->type, own->buffer, n, own->type, c->root, c->comm);
+        case NC_GATHER:
+            return MPI_Gather(own->buffer, n, own->type, all->base, counts[0], all->type, c->root, c->comm);
+        case NC_GATHERV:
+            return MPI_Gatherv(own->buffer, n, own->type, all->base, counts, displs, all->type, c->root, c->comm);
+        case NC_ALLGATHER:
+            return MPI_Allgather(own->buffer, n, own->type, all->base, counts[0], all->type, c->comm);
+        default:
+            return MPI_Allgatherv(own->buffer, n, own->type, all->base, counts, displs, all->type, c->comm);
+    }
+}
+
+static inline int nc_call_large(const struct nc_call *c, const struct nc_blocks *all, const struct nc_own *own)
+{
+    const MPI_Count *counts = all->counts;
+    const MPI_Aint *displs = all->displs;
+
+    switch (c->collective) {
+        case NC_SCATTER:
+            return MPI_Scatter_c(all->base, counts[0], all->type, own->buffer, own->count, own->type, c->root, c->comm);
+        case NC_SCATTERV:
+            return MPI_Scatterv_c(all->base, counts, displs, all->type, own->buffer, own->count, own->type, c->root, c->comm);
+        case NC_GATHER:
+            return MPI_Gather_c(own->buffer, own->count, own->type, all->base, counts[0], all->type, c->root, c->comm);
+        case NC_GATHERV:
+            return MPI_Gatherv_c(own->buffer, own->count, own->type, all->base, counts, displs, all->type, c->root, c->comm);
+        case NC_ALLGATHER:
+            return MPI_Allgather_c(own->buffer, own->count, own->type, all->base, counts[0], all->type, c->comm);
+        default:
+            return MPI_Allgatherv_c(own->buffer, own->count, own->type, all->base, counts, displs, all->type, c->comm);
+    }
+}
+
+/* Where all ranks can see that there is nothing to do, MPICH does not get as far as an algorithm. */
+static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks *all, const struct nc_blocks *mine)
+{
+    struct nc_own own = { mine->base, mine->counts[0], mine->type };
+    int rank;
+
+    MPI_Comm_rank(c->comm, &rank);
+    if (nc_is_v(c->collective) || mine->counts[0] > 0)
+        nc_count(c->collective, c->comm);
+    if (c->in_place && nc_has_all(c, rank))
+        own = (struct nc_own) { MPI_IN_PLACE, 0, MPI_DATATYPE_NULL };
+    return (c->large ? nc_call_large : nc_call_int) (c, all, &own);
+}
+
+/* ---- calls and their data ---- */
+
+static inline int nc_seed(int number, int from, int to)
+{
+    return number * 101 + from * 16 + to;
+}
+
+/* Of a block that moves between rank and root, or, of an allgather, from the rank to all. */
+static inline int nc_block_seed(const struct nc_call *c, int number, int rank)
+{
+    if (nc_is_scatter(c->collective))
+        return nc_seed(number, c->root, rank);
+    return nc_seed(number, rank, nc_is_allgather(c->collective) ? 0 : c->root);
+}
+
+static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks *all, const struct nc_blocks *mine, int rank,
+                                int number)
+{
+    if (!nc_is_scatter(c->collective)) {
+        if (c->in_place && nc_has_all(c, rank))
+            nc_fill(all, rank, nc_block_seed(c, number, rank));
+        else
+            nc_fill(mine, 0, nc_block_seed(c, number, rank));
+        return;
+    }
+    for (int i = 0; i < all->blocks; i++)
+        nc_fill(all, i, nc_block_seed(c, number, i));
+}
+
+/* A call with its data, which differ by `number`; afterwards both buffers have to have what they should: also that which was
+ * only read. */
+static inline void nc_exchange(const struct nc_call *c, const struct nc_blocks *all, const struct nc_blocks *mine, int number)
+{
+    int rank, error;
+
+    MPI_Comm_rank(c->comm, &rank);
+    nc_fill_sent(c, all, mine, rank, number);
+    error = nc_call_blocks(c, all, mine);
+    if (error)
+        nc_fail_now("error code", error, rank);
+    for (int i = 0; i < all->blocks; i++)
+        nc_expect(all, i, nc_block_seed(c, number, i));
+    if (!c->in_place || !nc_has_all(c, rank))
+        nc_expect(mine, 0, nc_block_seed(c, number, rank));
+}
+
+#endif
