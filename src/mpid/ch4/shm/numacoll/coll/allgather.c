@@ -10,6 +10,7 @@
 struct allgather {
     struct MPIDI_NUMACOLL_comm *state;
     const struct nc_typed *mine;
+    bool in_place;
     const struct nc_blocks *blocks;
     int tag;
     MPIR_Comm *comm;
@@ -71,7 +72,7 @@ static int inside_node(const struct allgather *g)
 
     if (g->state->size > 1)
         mpi_errno = gather_near(g, member);
-    if (g->mine->buffer != own.buffer)
+    if (!g->in_place)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own));
     for (int group = 0; groups->levels > 1 && group < groups->level[1]; group++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, share_group(g, group, member));
@@ -205,7 +206,8 @@ static int allgather(struct allgather *g, struct nc_typed *mine, enum nc_coll co
 {
     int mpi_errno;
 
-    if (mine->buffer == MPI_IN_PLACE)
+    g->in_place = mine->buffer == MPI_IN_PLACE;
+    if (g->in_place)
         *mine = MPIDI_NUMACOLL_block(g->blocks, g->comm->rank);
     g->mine = mine;
     MPIDI_NUMACOLL_count_typed(g->state, coll, mine);

@@ -93,19 +93,6 @@ void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row, const
     *stream = (struct nc_stream) {.pack = pack_row,.unpack = unpack_row,.user = row,.length = (size_t) (size * elements) };
 }
 
-int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    if (sent > expected)
-        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d", (int) sent, (int) expected);
-    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch", "**collective_size_mismatch %d %d", (int) sent,
-                         (int) expected);
-
-  fn_fail:
-    return mpi_errno;
-}
-
 int MPIDI_NUMACOLL_internal_error(void)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -48,9 +48,6 @@ int MPIDI_NUMACOLL_gather_blocks(struct MPIDI_NUMACOLL_comm *state, struct nc_ty
 int MPIDI_NUMACOLL_bcast_typed(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root, MPIR_Comm * comm,
                                NC_ERRFLAG_T errflag);
 
-/* The error of lengths that differ: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
-int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
-
 /* MPI_SUCCESS if as many bytes were sent as the stream expects. */
 static inline int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_stream *stream)
 {

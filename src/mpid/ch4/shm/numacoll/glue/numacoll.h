@@ -280,6 +280,9 @@ void MPIDI_NUMACOLL_report_totals(void);
 /* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
 void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed);
 
+/* stream.c: the error of lengths that differ, bytes: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
+int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
+
 /* stream.c: what a rank keeps for itself. Errors: lengths that differ. */
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
 

@@ -2,6 +2,8 @@
 
 #include "numacoll.h"
 
+#include <limits.h>
+
 static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
 {
     struct nc_typed *t = user;
@@ -59,7 +61,37 @@ void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed
     }
 }
 
+/* As MPICH's messages print it. */
+static int printable(size_t bytes)
+{
+    return bytes < INT_MAX ? (int) bytes : INT_MAX;
+}
+
+int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (sent > expected)
+        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d", printable(sent), printable(expected));
+    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch", "**collective_size_mismatch %d %d", printable(sent),
+                         printable(expected));
+
+  fn_fail:
+    return mpi_errno;
+}
+
+static size_t bytes_of(const struct nc_typed *t)
+{
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(t->datatype, size);
+    return (size_t) (size * t->count);
+}
+
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
 {
-    return MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
+    size_t sent = bytes_of(from), expected = bytes_of(to);
+    int mpi_errno = MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
+
+    return mpi_errno == MPI_SUCCESS && sent != expected ? MPIDI_NUMACOLL_unequal(sent, expected) : mpi_errno;
 }
