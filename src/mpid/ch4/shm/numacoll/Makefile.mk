@@ -28,6 +28,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_shape.c \
     src/mpid/ch4/shm/numacoll/core/nc_select.c \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
+    src/mpid/ch4/shm/numacoll/core/nc_locality.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
     src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
     src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
