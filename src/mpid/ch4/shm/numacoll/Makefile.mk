@@ -42,6 +42,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/comm.c \
     src/mpid/ch4/shm/numacoll/glue/machine.c \
     src/mpid/ch4/shm/numacoll/glue/location.c \
+    src/mpid/ch4/shm/numacoll/glue/locality.c \
     src/mpid/ch4/shm/numacoll/glue/hierarchy.c \
     src/mpid/ch4/shm/numacoll/glue/segment.c \
     src/mpid/ch4/shm/numacoll/glue/counts.c \
