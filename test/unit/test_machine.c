@@ -91,6 +91,17 @@ static struct nc_cpus mask_of(const int *cpu)
     assert_memory_equal(unit, ((int[]) { l2, l3, numa, package }), sizeof unit); \
 } while (0)
 
+static bool tells(const struct nc_machine *m, const int *cpu)
+{
+    struct nc_cpus mask = mask_of(cpu);
+    int unit[NC_MACHINE_LEVELS];
+
+    nc_machine_units_of_mask(m, &mask, unit);
+    return nc_machine_tells(m, unit);
+}
+
+#define TELLS(m, ...) tells(m, (int[]) { __VA_ARGS__, -1 })
+
 /* ---- levels and groups ---- */
 
 struct grouped {
@@ -496,6 +507,22 @@ static void refuse_text(const char *file, const char *text, size_t n, const char
     refuse(topology, line);
 }
 
+/* What one processor, a half and all of a machine say of a place in it. */
+static void units_that_tell(void **state)
+{
+    struct nc_machine *m = load("synthetic:package:2 l3:1 core:2 pu:1"), *one = load("synthetic:l3:1 core:4 pu:1");
+
+    (void) state;
+    assert_true(TELLS(m, 0));
+    assert_true(TELLS(m, 0, 1));
+    assert_false(TELLS(m, 0, 2));
+    assert_false(TELLS(m, 0, 1, 2, 3));
+    assert_false(TELLS(one, 0));
+    assert_false(TELLS(one, 0, 1, 2, 3));
+    nc_machine_free(m);
+    nc_machine_free(one);
+}
+
 static void refused_strings(void **state)
 {
     static const char *const wrong[] = { "", "x", "package:x", "package:0 core:1", "core:2 pu:",
@@ -553,6 +580,7 @@ int main(void)
         cmocka_unit_test(not_all_allowed), cmocka_unit_test(none_of_a_package_allowed),
         cmocka_unit_test(masks_of_nothing), cmocka_unit_test(hundreds_of_processors),
         cmocka_unit_test(this_machine), cmocka_unit_test(refused_mappings),
+        cmocka_unit_test(units_that_tell),
         cmocka_unit_test(refused_strings), cmocka_unit_test(refused_files),
     };
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);

@@ -30,6 +30,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_model.c \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
     src/mpid/ch4/shm/numacoll/core/nc_route.c \
+    src/mpid/ch4/shm/numacoll/core/nc_locality.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
     src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
     src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
@@ -43,6 +44,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/glue/comm.c \
     src/mpid/ch4/shm/numacoll/glue/machine.c \
     src/mpid/ch4/shm/numacoll/glue/location.c \
+    src/mpid/ch4/shm/numacoll/glue/locality.c \
     src/mpid/ch4/shm/numacoll/glue/hierarchy.c \
     src/mpid/ch4/shm/numacoll/glue/segment.c \
     src/mpid/ch4/shm/numacoll/glue/counts.c \

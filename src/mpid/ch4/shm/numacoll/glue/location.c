@@ -1,5 +1,8 @@
 /* Where the ranks are: on this machine or an assumed one, and in the network.
  *
+ * On this machine their affinity masks say it, or, where these say nothing of some rank, what the launcher says of all
+ * (locality.c): the two may number units differently, and are not mixed among the ranks of a node.
+ *
  * MPICH has loaded hwloc's topology in every process. One that the user describes instead is loaded by one process of a
  * communicator's node when its segment is made, and by local rank 0 at the start, so that an error is one of MPI_Init. */
 
@@ -176,7 +179,8 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 
 /* ---- a communicator's ranks ---- */
 
-enum { COLUMNS = NC_LEVELS, EXTRA = 2 };        /* of a rank in a table of locations; behind the ranks */
+/* Columns of a rank in a table of locations, words behind the ranks; the ranks' numbers on this node follow. */
+enum { COLUMNS = NC_LEVELS, EXTRA = 2 };
 
 /* The row of a local rank, in the process that loaded machine and network; -1 inside the node without a machine. */
 static void look_up(int local_rank, bool bound, int *unit)
@@ -191,23 +195,48 @@ static void look_up(int local_rank, bool bound, int *unit)
     memcpy(unit + NC_LEVEL_SWITCH1, network.switches, sizeof network.switches);
 }
 
+static void look_up_all(int *units, const int *local_rank, int ranks, bool bound)
+{
+    for (int i = 0; i < ranks; i++)
+        look_up(local_rank[i], bound, units + i * COLUMNS);
+}
+
 /* hwloc's caches are the machine's; those of an assumed one are not. */
 static int cache_kib(void)
 {
     return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10) : 0;
 }
 
-/* units begins with the numbers of the ranks among those of this process's node. */
-static void fill(int *units, int ranks, const char *mapping)
+/* The masks tell where each rank is. */
+static bool all_told(const int *units, int ranks)
+{
+    for (int i = 0; i < ranks; i++) {
+        if (!machine || !nc_machine_tells(machine, units + i * COLUMNS))
+            return false;
+    }
+    return true;
+}
+
+/* The units inside the node as the launcher knows them. False if it does not know them of all; then rows are lost. */
+static bool ask_launcher(int *units, const int *local_rank, int ranks)
+{
+    for (int i = 0; i < ranks; i++) {
+        if (!MPIDI_NUMACOLL_locality_get(local_rank[i], units + i * COLUMNS))
+            return false;
+    }
+    return true;
+}
+
+static void fill(int *units, const int *local_rank, int ranks, const char *mapping)
 {
     bool bound = is_binding(mapping);
 
     if (load() && !bound)
         map(mapping);
     load_network();
-    /* from the last rank down: its row lies behind the numbers still to be read */
-    for (int i = ranks - 1; i >= 0; i--)
-        look_up(units[i], bound, units + i * COLUMNS);
+    look_up_all(units, local_rank, ranks, bound);
+    if (bound && !all_told(units, ranks) && !ask_launcher(units, local_rank, ranks))
+        look_up_all(units, local_rank, ranks, bound);
     units[ranks * COLUMNS] = cache_kib();
     units[ranks * COLUMNS + 1] = network.checksum;
 }
@@ -219,7 +248,7 @@ int MPIDI_NUMACOLL_network_checksum(void)
 
 size_t MPIDI_NUMACOLL_locate_bytes(int ranks)
 {
-    return ((size_t) ranks * COLUMNS + EXTRA) * sizeof(int);
+    return ((size_t) ranks * (COLUMNS + 1) + EXTRA) * sizeof(int);
 }
 
 int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units, size_t *cache_bytes)
@@ -227,13 +256,14 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm ? node_comm->local_size : 1;
     const int *extra = units + ranks * COLUMNS;
+    int *local_rank = units + ranks * COLUMNS + EXTRA;
 
-    units[0] = mine;
+    local_rank[0] = mine;
     if (node_comm)
-        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, units, 1, MPI_INT, node_comm, errflag);
+        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, local_rank, 1, MPI_INT, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (!node_comm || node_comm->rank == 0)
-        fill(units, ranks, mapping);
+        fill(units, local_rank, ranks, mapping);
     if (node_comm)
         mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, MPI_INT, 0, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);

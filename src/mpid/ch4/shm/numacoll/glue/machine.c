@@ -281,3 +281,12 @@ void nc_machine_units_of_mask(const struct nc_machine *m, const struct nc_cpus *
         units_of_set(m, set, unit);
     hwloc_bitmap_free(set);
 }
+
+bool nc_machine_tells(const struct nc_machine *m, const int *unit)
+{
+    for (int level = 0; level < NC_MACHINE_LEVELS; level++) {
+        if (unit[level] >= 0 && hwloc_get_nbobjs_by_type(m->topology, level_type[level]) > 1)
+            return true;
+    }
+    return false;
+}

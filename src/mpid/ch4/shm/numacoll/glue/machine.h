@@ -43,4 +43,8 @@ void nc_machine_units(const struct nc_machine *machine, int processor, int *unit
 void nc_machine_units_of_mask(const struct nc_machine *machine, const struct nc_cpus *mask,
                               int *unit);
 
+/* Do units tell one place in the machine from another: is one of a level that has several? (An unbound
+ * process, too, is in the only NUMA node of a machine.) */
+bool nc_machine_tells(const struct nc_machine *machine, const int *unit);
+
 #endif

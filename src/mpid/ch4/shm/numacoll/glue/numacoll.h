@@ -222,6 +222,10 @@ void MPIDI_NUMACOLL_locations_finalize(void);
 size_t MPIDI_NUMACOLL_locate_bytes(int ranks);
 int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units, size_t *cache_bytes);
 
+/* locality.c: the units (unit[NC_LEVEL_NODE]) that the launcher has bound a rank of this node to; false if it does not
+ * say, or MPICH was not built with PMIx. */
+bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit);
+
 /* location.c: of the text of the network file, once a communicator's processes are located; 0 without one. */
 int MPIDI_NUMACOLL_network_checksum(void);
 
