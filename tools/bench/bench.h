@@ -52,7 +52,7 @@ struct parameter {
     const char *name, *value;
 };
 
-/* numacoll:bcast_tree=kary:bcast_tree_k=3 */
+/* numacoll:bcast_tree=kary:bcast_tree_k=3, numacoll:reduce_group=numa:flat,node:chain */
 struct algorithm {
     const char *label;          /* as a whole */
     const char *name;           /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
