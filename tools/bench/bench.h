@@ -52,7 +52,7 @@ struct parameter {
     const char *name, *value;
 };
 
-/* numacoll:bcast_tree=kary:bcast_tree_k=3 */
+/* numacoll:bcast_tree=kary:bcast_tree_k=3, numacoll:reduce_group=numa:flat,node:chain */
 struct algorithm {
     const char *label;          /* as a whole */
     const char *name;           /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
@@ -163,7 +163,7 @@ void switch_close(void);
 const char *switch_on(const struct algorithm *algorithm);
 void switch_off(void);
 
-/* The user's calls of the collective that numacoll served in this process. */
+/* The user's calls that numacoll served in this process as the algorithm says; from on to off, for a numacoll. */
 unsigned long long switch_served(void);
 
 /* The communicator of an algorithm: comm, or a duplicate with its parameters as info keys. *problem becomes an error

@@ -143,6 +143,92 @@ static bool verify_at_root(const struct call *c)
     return c->rank != c->root || blocks_are(c->out, c);
 }
 
+/* ---- reduce, allreduce: sums of the longest numbers that a block consists of ---- */
+
+static size_t number_bytes(size_t m)
+{
+    return m % sizeof(double) == 0 ? sizeof(double) : m % sizeof(float) == 0 ? sizeof(float) : 1;
+}
+
+static MPI_Datatype number_type(size_t m)
+{
+    size_t bytes = number_bytes(m);
+
+    return bytes == sizeof(double) ? MPI_DOUBLE : bytes == sizeof(float) ? MPI_FLOAT : MPI_UNSIGNED_CHAR;
+}
+
+static int numbers_in(size_t m)
+{
+    return (int) (m / number_bytes(m));
+}
+
+static int reduce(const struct call *c)
+{
+    return MPI_Reduce(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->root, c->comm);
+}
+
+static int allreduce(const struct call *c)
+{
+    return MPI_Allreduce(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->comm);
+}
+
+/* Number i of a block of m bytes is value. A char keeps what is below 256, as its sums do. */
+static void set_number(unsigned char *block, size_t m, int i, unsigned value)
+{
+    switch (number_bytes(m)) {
+        case sizeof(double):
+            ((double *) block)[i] = value;
+            break;
+        case sizeof(float):
+            ((float *) block)[i] = (float) value;
+            break;
+        default:
+            block[i] = (unsigned char) value;
+    }
+}
+
+static bool number_is(const unsigned char *block, size_t m, int i, unsigned value)
+{
+    switch (number_bytes(m)) {
+        case sizeof(double):
+            return ((const double *) block)[i] == value;
+        case sizeof(float):
+            return ((const float *) block)[i] == (float) value;
+        default:
+            return block[i] == (unsigned char) value;
+    }
+}
+
+/* What ranks add: the pattern plus the rank. The sums are exact in any order, in floats up to 5000 ranks. */
+static unsigned sum(const struct call *c, int i)
+{
+    unsigned n = (unsigned) c->ranks;
+
+    return n * pattern((size_t) i, c->seed) + n * (n - 1) / 2;
+}
+
+static void fill_numbers(const struct call *c)
+{
+    for (int i = 0; i < numbers_in(c->m); i++) {
+        set_number(c->in, c->m, i, pattern((size_t) i, c->seed) + (unsigned) c->rank);
+        set_number(c->out, c->m, i, sum(c, i) + 1);
+    }
+}
+
+static bool verify_sums(const struct call *c)
+{
+    for (int i = 0; i < numbers_in(c->m); i++) {
+        if (!number_is(c->out, c->m, i, sum(c, i)))
+            return false;
+    }
+    return true;
+}
+
+static bool verify_sums_at_root(const struct call *c)
+{
+    return c->rank != c->root || verify_sums(c);
+}
+
 /* ---- barrier ---- */
 
 static int barrier(const struct call *c)
@@ -161,6 +247,8 @@ static const struct collective table[] = {
     {"gatherv", true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_own, verify_at_root},
     {"allgather", false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all},
     {"allgatherv", false, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all},
+    {"reduce", true, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root},
+    {"allreduce", false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 

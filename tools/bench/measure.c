@@ -135,7 +135,7 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem, 
     unsigned long long made = (unsigned long long) (n + dropped_of(n));
     char count[128], text[512];
 
-    snprintf(count, sizeof count, "numacoll served %llu of %llu calls", served, made);
+    snprintf(count, sizeof count, "numacoll served %llu of %llu calls as asked", served, made);
     if (!problem && algorithm_is_numacoll(algorithm) && served != made)
         problem = count;
     snprintf(text, sizeof text, "%s, %d ranks, %s, %zu bytes: %s", b->collective->name, b->ranks, algorithm->label, m,
@@ -146,8 +146,8 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem, 
 /* A block of n timed calls; on rank 0 times[i] becomes the slowest rank's. */
 static bool block(struct bench *b, size_t m, int a, int n, double *times)
 {
-    unsigned long long before = switch_served(), served;
     const char *problem = switch_on(&b->options->algorithms[a]);
+    unsigned long long before = switch_served(), served;
 
     if (!problem)
         problem = calls_in_a_row(b, m, a, n, times);

@@ -150,34 +150,69 @@ static bool add_parameter(struct algorithm *a, const char *option, const char *n
     return true;
 }
 
-/* NAME:VAR=VALUE:VAR=VALUE; what is kept points into copies that are never freed. */
+/* The value of a group is LEVEL:ALGORITHM,LEVEL:ALGORITHM: a colon ends a parameter only before VAR=, and a comma that
+ * follows a parameter ends an algorithm unless LEVEL:ALGORITHM is behind it. */
+
+static bool is_assignment(const char *text)
+{
+    return text[strcspn(text, ":=,")] == '=';
+}
+
+static bool is_level(const char *text)
+{
+    size_t n = strcspn(text, ":,");
+
+    return text[n] == ':' && !is_assignment(text + n + 1);
+}
+
+static size_t parameter_length(const char *text)
+{
+    size_t n = strcspn(text, ":");
+
+    while (text[n] && !is_assignment(text + n + 1))
+        n += 1 + strcspn(text + n + 1, ":");
+    return n;
+}
+
+static size_t algorithm_length(const char *text)
+{
+    size_t n = strcspn(text, ",");
+
+    while (text[n] && memchr(text, '=', n) && is_level(text + n + 1))
+        n += 1 + strcspn(text + n + 1, ",");
+    return n;
+}
+
+/* NAME:VAR=VALUE:VAR=VALUE; item and what else is kept are copies that are never freed. */
 static void parse_algorithm(struct argp_state *state, struct algorithm *a, const char *item)
 {
-    char *rest = NULL, *copy = strdup(item), *value;
-    const char *name;
+    const char *name, *at = item + strcspn(item, ":");
 
-    *a = (struct algorithm) {.label = strdup(item),.name = strtok_r(copy, ":", &rest) };
-    if (!a->name)
+    *a = (struct algorithm) {.label = item,.name = strndup(item, (size_t) (at - item)) };
+    if (at == item)
         refuse(state, "--algorithms=%s: must be NAME or NAME:VAR=VALUE:VAR=VALUE", item);
-    for (char *p = strtok_r(NULL, ":", &rest); p; p = strtok_r(NULL, ":", &rest)) {
+    for (at += strspn(at, ":"); *at; at += strspn(at, ":")) {
+        size_t n = parameter_length(at);
+        char *p = strndup(at, n), *value;
         if (!parse_assignment(p, &name, &value))
             refuse(state, "--algorithms=%s: %s must be VAR=VALUE", item, p);
         if (!add_parameter(a, "--algorithms", name, value))
             refuse(state, "--algorithms=%s: more than %d parameters", item, MAX_PARAMETERS);
+        at += n;
     }
 }
 
 static void parse_algorithms(struct argp_state *state, struct options *o, const char *text)
 {
-    char *copy = strdup(text), *rest = NULL;
+    size_t n;
 
     o->algorithm_count = 0;
-    for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
+    for (const char *item = text + strspn(text, ","); *item; item += n + strspn(item + n, ",")) {
+        n = algorithm_length(item);
         if (o->algorithm_count == MAX_ALGORITHMS)
             refuse(state, "--algorithms=%s: more than %d", text, MAX_ALGORITHMS);
-        parse_algorithm(state, &o->algorithms[o->algorithm_count++], item);
+        parse_algorithm(state, &o->algorithms[o->algorithm_count++], strndup(item, n));
     }
-    free(copy);
     if (o->algorithm_count == 0)
         refuse(state, "--algorithms=%s: must be at least one name", text);
 }

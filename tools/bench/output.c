@@ -106,12 +106,19 @@ static bool closed(FILE * f, const char *file)
 
 /* ---- CSV ---- */
 
+/* In double quotes where it has a comma. */
+static void csv_text(FILE * f, const char *text)
+{
+    fprintf(f, strchr(text, ',') ? "\"%s\"" : "%s", text);
+}
+
 static void csv_rows(FILE * f, const struct options *o, const struct measurement *m)
 {
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++) {
             const struct result *r = &m->cell[s][a];
-            fprintf(f, "%s,%d,%zu,%s", m->collective->name, m->ranks, bytes_of(o, m, s), o->algorithms[a].label);
+            fprintf(f, "%s,%d,%zu,", m->collective->name, m->ranks, bytes_of(o, m, s));
+            csv_text(f, o->algorithms[a].label);
             for (int c = 0; c < COLUMN_COUNT; c++)
                 fprintf(f, ",%.6g", value(r, c));
             fprintf(f, ",%d,%d\n", r->rounds, r->calls);

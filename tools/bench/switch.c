@@ -18,9 +18,10 @@ struct variable {
 };
 
 static struct json_object *all_numbers;
-static struct variable algorithm, fallback, parameters[MAX_PARAMETERS];
-static int parameter_count;     /* written by switch_on */
-static bool counted;            /* whether the collective opened is one that numacoll counts */
+static struct variable algorithm, fallback, others[MAX_PARAMETERS + 1];
+static int other_count;         /* written by switch_on */
+static const struct collective *opened;
+static bool counted;            /* whether there is the counter below */
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle calls;
 static char problem[1024];
@@ -190,20 +191,6 @@ static const char *open_variable(struct variable *v, const char *name)
     return problem;
 }
 
-/* Without the counter, for a collective that numacoll does not serve. */
-static void open_counter(const struct collective *c)
-{
-    char name[128];
-    int index, count;
-
-    snprintf(name, sizeof name, "numacoll_%s_calls", c->name);
-    counted = MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
-        MPI_T_pvar_session_create(&session) == MPI_SUCCESS &&
-        MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
-    if (counted)
-        MPI_T_pvar_start(session, calls);       /* fails where it always counts */
-}
-
 const char *switch_open(const struct collective *c)
 {
     char name[128];
@@ -213,7 +200,7 @@ const char *switch_open(const struct collective *c)
     error = open_variable(&algorithm, name);
     if (!error)
         error = open_variable(&fallback, "MPIR_CVAR_COLLECTIVE_FALLBACK");
-    open_counter(c);
+    opened = c;
     return error;
 }
 
@@ -221,10 +208,48 @@ void switch_close(void)
 {
     MPI_T_cvar_handle_free(&algorithm.handle);
     MPI_T_cvar_handle_free(&fallback.handle);
+}
+
+/* ---- what numacoll counts ---- */
+
+/* Whether the parameter names a way to do the collective that numacoll counts: allreduce_version=sliced. */
+static bool names_way(const struct parameter *p, int *index)
+{
+    char name[256];
+
+    make_name(name, sizeof name, PREFIX, p->name, "");
+    if (strncmp(p->name, opened->name, strlen(opened->name)) || !numbers_of(name) || !strcmp(p->value, "auto"))
+        return false;
+    snprintf(name, sizeof name, "numacoll_%s_%s_calls", opened->name, p->value);
+    return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, index) == MPI_SUCCESS;
+}
+
+/* Of all calls that numacoll serves; where the algorithm names a way, of those in that way: another may have to serve. */
+static void open_counter(const struct algorithm *a)
+{
+    char name[128];
+    int index, way, count;
+
+    snprintf(name, sizeof name, "numacoll_%s_calls", opened->name);
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < a->parameter_count; i++) {
+        if (names_way(&a->parameters[i], &way))
+            index = way;
+    }
+    counted = MPI_T_pvar_session_create(&session) == MPI_SUCCESS &&
+        MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
+    if (counted)
+        MPI_T_pvar_start(session, calls);       /* fails where it always counts */
+}
+
+static void close_counter(void)
+{
     if (counted) {
         MPI_T_pvar_handle_free(session, &calls);
         MPI_T_pvar_session_free(&session);
     }
+    counted = false;
 }
 
 unsigned long long switch_served(void)
@@ -250,18 +275,23 @@ static const char *write_value(struct variable *v, const char *name)
         MPI_T_cvar_write(v->handle, &value) == MPI_SUCCESS ? NULL : "a variable cannot be written";
 }
 
-static const char *write_parameter(const struct parameter *p)
+static const char *write_other(const char *name, const char *value)
 {
-    struct variable *v = &parameters[parameter_count];
-    char name[256];
-    const char *error;
+    struct variable *v = &others[other_count];
+    const char *error = open_variable(v, name);
 
-    make_name(name, sizeof name, PREFIX, p->name, "");
-    error = open_variable(v, name);
     if (error)
         return error;
-    parameter_count++;
-    return write_value(v, p->value);
+    other_count++;
+    return write_value(v, value);
+}
+
+static const char *write_parameter(const struct parameter *p)
+{
+    char name[256];
+
+    make_name(name, sizeof name, PREFIX, p->name, "");
+    return write_other(name, p->value);
 }
 
 const char *switch_on(const struct algorithm *a)
@@ -271,16 +301,22 @@ const char *switch_on(const struct algorithm *a)
 
     if (!error)
         error = write_value(&algorithm, a->name);
+    /* MPICH's device chooses first, and does not ask which of MPICH's algorithms is wanted */
+    if (!error && strcmp(a->name, "auto") && !algorithm_is_numacoll(a))
+        error = write_other("MPIR_CVAR_DEVICE_COLLECTIVES", "none");
     for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
         error = write_parameter(&a->parameters[i]);
+    if (algorithm_is_numacoll(a))
+        open_counter(a);
     return error;
 }
 
 void switch_off(void)
 {
+    close_counter();
     /* the last first: a variable may have been written twice */
-    while (parameter_count > 0) {
-        struct variable *v = &parameters[--parameter_count];
+    while (other_count > 0) {
+        struct variable *v = &others[--other_count];
         MPI_T_cvar_write(v->handle, &v->saved);
         MPI_T_cvar_handle_free(&v->handle);
     }
