@@ -15,6 +15,14 @@ struct reduce {
     bool unequal;
 };
 
+_Static_assert((offsetof(struct nc_post, payload) + NC_REDUCE_PAD) % 16 == 0, "a post begins at a line");
+
+/* Where the elements of an inline message are. */
+static char *inline_elements(struct nc_post *post)
+{
+    return post->payload + NC_REDUCE_PAD;
+}
+
 /* ---- what I have ---- */
 
 /* The header of mine, with fragments of whole elements. */
@@ -25,7 +33,7 @@ static void begin(struct reduce *r)
 
     nc_move_begin(r->move, mine, r->stream, r->move->queue->rank);
     mine->header.first_slot = nc_queue_position(r->move->queue);
-    if (nc_move_is_inline(r->stream)) {
+    if (nc_stream_rest(r->stream) <= NC_REDUCE_INLINE) {
         mine->header.fragment = 0;
         mine->fragments = 0;
         return;
@@ -71,7 +79,7 @@ static int place_own(struct reduce *r, uint64_t i, char **place)
     if (r->mine.fragments)
         error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
     else
-        *place = r->post->payload;
+        *place = inline_elements(r->post);
     if (!error)
         nc_move_keep_first(&r->copied, nc_copy_in(r->stream, *place, bytes_of(r, i), 0, r->move->ledger));
     return error;
@@ -104,7 +112,8 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     if (!flow->post)
         return 0;
     error = nc_queue_await(r->move->queue, flow->post, i + 1);
-    *fragment = flow->fragments ? nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i) : flow->post->payload;
+    *fragment = flow->fragments ? nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i) :
+        inline_elements(flow->post);
     return error;
 }
 
