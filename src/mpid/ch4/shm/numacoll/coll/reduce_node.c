@@ -117,12 +117,12 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     return error;
 }
 
-/* G6 */
+/* G6: before the end of a set it would only cost, and after the last round comes the end. */
 static void give_back(struct reduce *r, uint64_t n)
 {
     struct nc_queue *q = r->move->queue;
 
-    if (n < rounds_of(r) && nc_frag_ends_set(n, q->geometry.set_slots))
+    if (r->sources > 0 && n < rounds_of(r) && nc_frag_ends_set(n, q->geometry.set_slots))
         nc_queue_give_back(q, n);
 }
 
