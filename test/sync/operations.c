@@ -210,7 +210,7 @@ int operate(struct rank *r, uint64_t *dice)
         case ALLGATHER:
             return gather(r, -1);
         case REDUCE:
-            return reduce_up(r);
+            return reduce_up(r, random_next(dice));
         case REDUCE_ORDERED:
             return reduce_in_order(r, random_next(dice) % 2 ? -1 : r->root, random_next(dice));
         default:

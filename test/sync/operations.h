@@ -14,6 +14,7 @@ struct run {
     enum nc_tree_kind tree;
     int k;
     bool sqrt_rule, typed, mismatch, fixed_root;
+    bool breaks;                /* the combiner of a rank, now and then */
     int nodes;                  /* NUMA nodes, dealt out in turn; 0: one */
     int operations;
     size_t largest;             /* bytes */
@@ -91,8 +92,8 @@ void to_send(struct rank *r, int at, int message);
 void to_receive(struct rank *r, int at, int message);
 
 /* Reduce up the trees, and in the order of ranks: to the root, or to all: rank -1. The results are right where they have
- * to be. */
-int reduce_up(struct rank *r);
+ * to be, also if one rank's combiner breaks. */
+int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
 
 /* One operation; the number of bytes that are wrong on this rank. */

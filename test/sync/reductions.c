@@ -30,7 +30,7 @@ static void compose(size_t element, const unsigned char *a, unsigned char *b)
 
 /* ---- the combiner ---- */
 
-enum { MISALIGNED = 1 };
+enum { MISALIGNED = 1, BROKEN };
 
 struct reduction {
     const struct run *run;
@@ -38,12 +38,18 @@ struct reduction {
     operator *operate;
     unsigned char *mine, *result;       /* in the user's memory */
     unsigned char *temporary;   /* an element */
+    bool breaks;                /* the first join fails */
+    int error;                  /* the first one */
 };
 
-/* An element is where its type may be, as far as malloc would care. */
-static int place_of(const struct reduction *c, const void *packed)
+/* Elements are where their type may be, as far as malloc would care. */
+static int verdict(struct reduction *c, const void *packed)
 {
-    return c->element % 16 == 0 && (uintptr_t) packed % 16 != 0 ? MISALIGNED : 0;
+    int error = c->breaks ? BROKEN : c->element % 16 == 0 && (uintptr_t) packed % 16 != 0 ? MISALIGNED : 0;
+
+    if (!c->error)
+        c->error = error;
+    return error;
 }
 
 static void get(const struct reduction *c, unsigned char *from, size_t element, unsigned char *packed)
@@ -71,32 +77,32 @@ static int own(void *context, size_t first, size_t n)
 
 static int take(void *context, size_t first, const void *packed, size_t n)
 {
-    const struct reduction *c = context;
+    struct reduction *c = context;
 
     for (size_t e = 0; e < n; e++)
         put(c, c->result, first + e, (const unsigned char *) packed + e * c->element);
-    return place_of(c, packed);
+    return verdict(c, packed);
 }
 
 static int join(void *context, size_t first, const void *packed, size_t n)
 {
-    const struct reduction *c = context;
+    struct reduction *c = context;
 
     for (size_t e = 0; e < n; e++) {
         get(c, c->result, first + e, c->temporary);
         c->operate(c->element, (const unsigned char *) packed + e * c->element, c->temporary);
         put(c, c->result, first + e, c->temporary);
     }
-    return place_of(c, packed);
+    return verdict(c, packed);
 }
 
 static int join_packed(void *context, const void *packed, void *other, size_t n)
 {
-    const struct reduction *c = context;
+    struct reduction *c = context;
 
     for (size_t e = 0; e < n; e++)
         c->operate(c->element, (const unsigned char *) packed + e * c->element, (unsigned char *) other + e * c->element);
-    return place_of(c, packed) | place_of(c, other);
+    return verdict(c, packed) | verdict(c, other);
 }
 
 /* ---- what is to come of it ---- */
@@ -139,10 +145,12 @@ static int wrong_in(const struct rank *r, const struct reduction *c, const bool 
 }
 
 /* My operand, in the last stream, and room for the result, in the first. */
-static struct reduction prepare(struct rank *r, operator *operate)
+static struct reduction prepare(struct rank *r, operator *operate, int breaker)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
-    struct reduction c = {.run = r->run,.element = r->element,.operate = operate,.temporary = malloc(r->element) };
+    struct reduction c = {.run = r->run,.element = r->element,.operate = operate,.temporary = malloc(r->element),
+        .breaks = breaker == me
+    };
 
     r->other[me] = r->length[me];
     to_send(r, ranks, me);
@@ -150,6 +158,12 @@ static struct reduction prepare(struct rank *r, operator *operate)
     c.mine = r->typed[ranks].memory;
     c.result = r->typed[0].memory;
     return c;
+}
+
+/* Whose combiner breaks, where some are to; -1: nobody's. */
+static int breaker_of(const struct run *run, uint64_t choice)
+{
+    return run->breaks && choice % 2 ? (int) (choice / 2 % run->geometry.ranks) : -1;
 }
 
 static struct nc_combiner combiner_of(struct reduction *c)
@@ -176,10 +190,10 @@ static bool comes_to_root(const struct rank *r, int rank)
     return rank == r->root;
 }
 
-int reduce_up(struct rank *r)
+int reduce_up(struct rank *r, uint64_t choice)
 {
-    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
-    struct reduction c = prepare(r, add);
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, breaker = breaker_of(r->run, choice), wrong = 0;
+    struct reduction c = prepare(r, add, breaker);
     struct nc_combiner combiner = combiner_of(&c);
     struct nc_range all = {.first = 0,.count = me == r->root ? r->length[me] / r->element : 0 };
     bool joined[ranks], differs = false, unequal;
@@ -188,9 +202,10 @@ int reduce_up(struct rank *r)
         joined[i] = comes_to_root(r, i);
         differs |= i != r->root && parent_of(r, i) == me && r->length[i] != r->length[me];
     }
-    wrong += nc_reduce_tree_node(r->move, &r->bcast->route, r->root, &combiner, &r->stream[ranks], &unequal) != 0;
+    wrong += nc_reduce_tree_node(r->move, &r->bcast->route, r->root, &combiner, &r->stream[ranks], &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
-    wrong += wrong_in(r, &c, joined, &all);
+    if (breaker < 0)
+        wrong += wrong_in(r, &c, joined, &all);
     free(c.temporary);
     return wrong;
 }
@@ -218,7 +233,7 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
     bool receives = to < 0 || to == me, joined[ranks], differs = false, unequal;
-    struct reduction c = prepare(r, compose);
+    struct reduction c = prepare(r, compose, breaker_of(r->run, choice));
     struct nc_combiner combiner = combiner_of(&c);
     struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = { 0, 0 };
 
@@ -226,9 +241,10 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
         joined[i] = r->length[i] == r->length[me];
         differs |= receives && !joined[i];
     }
-    wrong += nc_reduce_ordered_node(r->move, to, &combiner, &r->stream[ranks], &range, &unequal) != 0;
+    wrong += nc_reduce_ordered_node(r->move, to, &combiner, &r->stream[ranks], &range, &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
-    wrong += wrong_in(r, &c, joined, receives ? &range : &none);
+    if (!c.breaks)
+        wrong += wrong_in(r, &c, joined, receives ? &range : &none);
     free(c.temporary);
     return wrong;
 }

@@ -313,6 +313,14 @@ static void reduces_in_order(void **state)
           .operations = 1000,.largest = 9000,.delays = 50});
 }
 
+/* Who cannot combine says so, and serves the others all the same. */
+static void reduces_that_break(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 1),.nodes = 2,.kinds = REDUCE | REDUCE_ORDERED | BCAST,
+          .tree = NC_TREE_KNOMIAL,.k = 2,.breaks = true,.operations = 1200,.largest = 5000,.delays = 50});
+}
+
 /* Any operation after any, with any root, and nothing between but what a barrier that comes up orders. */
 static void mixed(void **state)
 {
@@ -401,8 +409,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
         cmocka_unit_test(several_numa_nodes), cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
         cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers),
-        cmocka_unit_test(reduces), cmocka_unit_test(reduces_in_order), cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart),
-        cmocka_unit_test(mixed_on_many_ranks)
+        cmocka_unit_test(reduces), cmocka_unit_test(reduces_in_order), cmocka_unit_test(reduces_that_break),
+        cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_on_many_ranks)
     };
 
     if (argc > 1)

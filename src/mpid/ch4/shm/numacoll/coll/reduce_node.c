@@ -1,6 +1,6 @@
 #include "reduce_node.h"
 
-/* Numbers are those of PROTOCOLS.md, section 3. Round i is fragment i of all. */
+/* Numbers are those of PROTOCOLS.md, section 3.5. Round i is fragment i of all. */
 
 /* A rank's part in a call. */
 struct reduce {
@@ -60,7 +60,7 @@ static size_t first_of(const struct reduce *r, uint64_t i)
     return i * r->mine.header.fragment / r->combiner->element;
 }
 
-/* G1: the post, with the header. */
+/* J1 */
 static int open_post(struct reduce *r)
 {
     int error = nc_queue_take_out_post(r->move->queue, &r->readers, &r->post);
@@ -70,7 +70,7 @@ static int open_post(struct reduce *r)
     return error;
 }
 
-/* G2: fragment i of mine where the readers will find it. */
+/* J2: fragment i of mine where the readers will find it. */
 static int place_own(struct reduce *r, uint64_t i, char **place)
 {
     struct nc_queue *q = r->move->queue;
@@ -87,7 +87,7 @@ static int place_own(struct reduce *r, uint64_t i, char **place)
 
 /* ---- what others have ---- */
 
-/* G4: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
+/* J3: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
 static int meet(struct reduce *r, int k, int rank)
 {
     struct nc_flow *flow = &r->move->flow[k];
@@ -102,7 +102,7 @@ static int meet(struct reduce *r, int k, int rank)
     return 0;
 }
 
-/* G5: fragment i of source k, when it is announced; NULL: of one that is left out. */
+/* J4: fragment i of source k, when it is announced; NULL: of one that is left out. */
 static int await_source(struct reduce *r, int k, uint64_t i, const char **fragment)
 {
     struct nc_flow *flow = &r->move->flow[k];
@@ -117,7 +117,7 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     return error;
 }
 
-/* G6: before the end of a set it would only cost, and after the last round comes the end. */
+/* J6: before the end of a set it would only cost, and after the last round comes the end. */
 static void give_back(struct reduce *r, uint64_t n)
 {
     struct nc_queue *q = r->move->queue;
@@ -152,6 +152,7 @@ static int join_children(struct reduce *r, uint64_t i, char *place)
     return 0;
 }
 
+/* J2 to J6 */
 static int tree_round(struct reduce *r, const struct nc_part *p, uint64_t i)
 {
     char *place = NULL;
@@ -219,6 +220,7 @@ static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_
     return 0;
 }
 
+/* J2, J5, J3, J4, J6 */
 static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     char *place;
