@@ -1,5 +1,5 @@
-/* The slot protocol at work: broadcasts, scatters, gathers, allgathers and barriers of ranks that are threads or forked
- * processes, many more than processors, with random delays. Every rank checks every byte it receives. A watchdog ends a
+/* The slot protocol at work: broadcasts, scatters, gathers, allgathers, reduces and barriers of ranks that are threads or
+ * forked processes, many more than processors, with random delays. Every rank checks every byte it receives. A watchdog ends a
  * run that hangs.
  *
  * Arguments: [SCALE [FILTER]], the operations are divided by SCALE, FILTER is a pattern of test names. */
@@ -17,99 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "coll/bcast_node.h"
-#include "coll/gather_node.h"
-#include "coll/scatter_node.h"
-#include "sync/nc_barrier.h"
-
-enum { BCAST = 1, SCATTER = 2, GATHER = 4, ALLGATHER = 8, BARRIER = 16, ALL = 31, KINDS = 5 };
-
-struct run {
-    struct nc_geometry geometry;
-    int kinds;                  /* of operations, a random one each time; 0: BCAST */
-    enum nc_tree_kind tree;
-    int k;
-    bool sqrt_rule, typed, mismatch, fixed_root;
-    int nodes;                  /* NUMA nodes, dealt out in turn; 0: one */
-    int operations;
-    size_t largest;             /* bytes */
-    int delays;                 /* one in so many steps is delayed; 0: none */
-    char **region;
-};
+#include "operations.h"
 
 static int scale = 1;           /* the sanitizer and the mutants run less */
-
-/* The same random numbers on every rank, without sharing anything. */
-static uint64_t random_next(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
-
-/* What a message of an operation consists of; `number`: which of its messages. */
-static unsigned char byte_at(int operation, int number, size_t i)
-{
-    return (unsigned char) (i * 31 + (i >> 8) + (unsigned) operation * 7 + (unsigned) number * 101);
-}
-
-/* A user type whose elements are `ELEMENT` bytes, with gaps: the mover stops between elements. */
-enum { ELEMENT = 12, GAP = 5 };
-
-struct typed {
-    unsigned char *memory;
-    size_t length;
-};
-
-static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max, size_t *moved, int out)
-{
-    size_t n = 0;
-
-    while (offset + n < t->length) {
-        size_t at = offset + n, e = t->length - at < ELEMENT ? t->length - at : ELEMENT;
-        unsigned char *user = t->memory + at / ELEMENT * (ELEMENT + GAP);
-        if (n + e > max)
-            break;
-        memcpy(out ? user : packed + n, out ? packed + n : user, e);
-        n += e;
-    }
-    *moved = n;
-    return 0;
-}
-
-static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
-{
-    return move_typed(user, offset, packed, max, moved, 0);
-}
-
-static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
-{
-    return move_typed(user, offset, packed, max, moved, 1);
-}
-
-static struct nc_stream stream_of(const struct run *run, struct typed *t)
-{
-    struct nc_stream s = {.bytes = run->typed ? NULL : (char *) t->memory,.length = t->length };
-
-    s.pack = pack;
-    s.unpack = unpack;
-    s.user = t;
-    return s;
-}
-
-static unsigned char *user_byte(const struct run *run, unsigned char *memory, size_t i)
-{
-    return memory + (run->typed ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
-}
-
-static void delay(const struct run *run, uint64_t *state)
-{
-    if (run->delays && random_next(state) % (unsigned) run->delays == 0) {
-        if (random_next(state) % 2)
-            usleep((useconds_t) (random_next(state) % 300));
-        else
-            sched_yield();
-    }
-}
 
 /* Progress, as the wait calls it: a place for delays. */
 struct pacing {
@@ -125,181 +35,9 @@ static int progress(void *context)
     return 0;
 }
 
-static size_t length_of(const struct run *run, uint64_t *dice)
+static void make_place(struct place *p, const struct run *run)
 {
-    switch (random_next(dice) % 4) {
-        case 0:
-            return random_next(dice) % 41;
-        case 1:
-            return random_next(dice) % 400;
-        default:
-            return random_next(dice) % (run->largest + 1);
-    }
-}
-
-/* What a rank works with, and one operation: who is its root, and the lengths as writer and reader of message r see them.
- * Message r is for rank r of a scatter, of rank r otherwise; a broadcast has message 0 only. */
-struct rank {
-    const struct run *run;
-    struct nc_queue *queue;
-    struct nc_bcast *bcast;
-    struct nc_move *move;
-    struct nc_barrier *barrier;
-    unsigned char *memory;      /* of the streams of all messages, user_bytes of each, and of my own */
-    size_t user_bytes;
-    struct typed *typed;        /* [ranks + 1], the last for what I send alone */
-    struct nc_stream *stream;
-    size_t *length, *other, *sent;
-    int operation, root;
-};
-
-static void set_up_stream(struct rank *r, int at, size_t length)
-{
-    r->typed[at] = (struct typed) {.memory = r->memory + (size_t) at * r->user_bytes,.length = length };
-    r->stream[at] = stream_of(r->run, &r->typed[at]);
-}
-
-/* Stream `at`, which is to be sent as a message. */
-static void to_send(struct rank *r, int at, int message)
-{
-    set_up_stream(r, at, r->length[message]);
-    for (size_t i = 0; i < r->length[message]; i++)
-        *user_byte(r->run, r->typed[at].memory, i) = byte_at(r->operation, message, i);
-}
-
-/* Stream `at`, which is to receive a message. */
-static void to_receive(struct rank *r, int at, int message)
-{
-    set_up_stream(r, at, r->other[message]);
-    for (size_t i = 0; i < r->other[message]; i++)
-        *user_byte(r->run, r->typed[at].memory, i) = 0xee;
-}
-
-/* The bytes that are wrong in stream `at` after a message was received into it, which was `sent` bytes. */
-static int wrong_in(const struct rank *r, int at, int message, size_t sent)
-{
-    size_t arrived = r->length[message] < r->other[message] ? r->length[message] : r->other[message];
-    int wrong = sent != r->length[message];
-
-    /* a message that ends inside an element leaves that element as it was */
-    if (r->run->typed && arrived < r->other[message])
-        arrived -= arrived % ELEMENT;
-    for (size_t i = 0; i < r->other[message]; i++)
-        wrong += *user_byte(r->run, r->typed[at].memory, i) !=
-            (i < arrived ? byte_at(r->operation, message, i) : 0xee);
-    return wrong;
-}
-
-static int broadcast(struct rank *r)
-{
-    bool sends = r->queue->rank == r->root;
-    size_t sent = 0;
-
-    if (sends)
-        to_send(r, 0, 0);
-    else
-        to_receive(r, 0, 0);
-    if (nc_bcast_node(r->bcast, r->root, &r->stream[0], &sent) || sent != r->length[0])
-        return 1;
-    return sends ? 0 : wrong_in(r, 0, 0, sent);
-}
-
-static int scatter(struct rank *r)
-{
-    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
-    size_t sent = 0;
-
-    for (int i = 0; i < ranks && me == r->root; i++)
-        to_send(r, i, i);
-    if (me != r->root)
-        to_receive(r, ranks, me);
-    if (nc_scatter_node(r->move, r->root, r->stream, &r->stream[ranks], &sent))
-        return 1;
-    return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
-}
-
-/* Whether message r of an allgather is left to the caller to carry on: then it is not to be touched here. */
-static bool stays_away(const struct rank *r, int message)
-{
-    const int *group = r->bcast->route.groups->of[0];
-
-    return nc_allgather_stays(r->length[message]) && group[message] != group[r->queue->rank];
-}
-
-static int untouched(const struct rank *r, int at, int message, size_t sent)
-{
-    int wrong = sent != r->length[message];
-
-    for (size_t i = 0; i < r->other[message]; i++)
-        wrong += *user_byte(r->run, r->typed[at].memory, i) != 0xee;
-    return wrong;
-}
-
-/* To the root, or to all: rank -1. */
-static int gather(struct rank *r, int to)
-{
-    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
-    bool receives = to < 0 || to == me;
-
-    to_send(r, ranks, me);
-    for (int i = 0; i < ranks && receives; i++)
-        to_receive(r, i, i);
-    if (to < 0 ? nc_allgather_node(r->move, r->bcast->route.groups, &r->stream[ranks], r->stream, r->sent) :
-        nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
-        return 1;
-    for (int i = 0; i < ranks && receives; i++)
-        wrong += i == me ? 0 : to < 0 && stays_away(r, i) ? untouched(r, i, i, r->sent[i]) : wrong_in(r, i, i, r->sent[i]);
-    return wrong;
-}
-
-static int barrier(struct rank *r, uint64_t variant)
-{
-    int error = (variant ? nc_barrier_central : nc_barrier_dissemination) (r->barrier, r->queue->operation + 1);
-
-    nc_queue_end(r->queue);
-    return error;
-}
-
-/* One operation; the number of bytes that are wrong on this rank. */
-static int operate(struct rank *r, uint64_t *dice)
-{
-    const struct run *run = r->run;
-    int ranks = (int) run->geometry.ranks, kinds = run->kinds ? run->kinds : BCAST, kind;
-    bool alike = random_next(dice) % 2;
-
-    do
-        kind = 1 << random_next(dice) % KINDS;
-    while (!(kinds & kind));
-    r->root = run->fixed_root ? 0 : (int) (random_next(dice) % run->geometry.ranks);
-    for (int i = 0; i < ranks; i++) {
-        r->length[i] = alike && i > 0 ? r->length[0] : length_of(run, dice);
-        r->other[i] = run->mismatch ? length_of(run, dice) : r->length[i];
-    }
-    switch (kind) {
-        case BCAST:
-            return broadcast(r);
-        case SCATTER:
-            return scatter(r);
-        case GATHER:
-            return gather(r, r->root);
-        case ALLGATHER:
-            return gather(r, -1);
-        default:
-            return barrier(r, random_next(dice) % 2);
-    }
-}
-
-/* What a rank knows of where all are. */
-struct place {
-    int *unit;
-    void *topo_memory, *group_memory, *inner_memory, *outer_memory;
-    struct nc_groups groups;
-    struct nc_tree inner, outer;
-};
-
-static void make_place(struct place *p, const struct run *run, int rank)
-{
-    int ranks = (int) run->geometry.ranks, nodes = run->nodes ? run->nodes : 1, inner, outer = 1;
+    int ranks = (int) run->geometry.ranks, nodes = run->nodes ? run->nodes : 1;
     struct nc_locations locations = {.ranks = ranks,.columns = NC_LEVEL_NODE + 1 };
     struct nc_topo topo;
 
@@ -311,22 +49,19 @@ static void make_place(struct place *p, const struct run *run, int rank)
     nc_topo_make(&topo, p->topo_memory, &locations, 1u << NC_LEVEL_NUMA);
     p->group_memory = malloc(nc_groups_bytes(&topo));
     nc_groups_make(&p->groups, p->group_memory, &topo);
-    inner = nc_group_at(&p->groups, 0, rank, 0).size;
-    if (p->groups.levels > 1)
-        outer = nc_group_at(&p->groups, 1, rank, 0).size;
-    p->inner_memory = malloc(nc_tree_bytes(inner));
-    p->outer_memory = malloc(nc_tree_bytes(outer));
-    nc_tree_make(&p->inner, p->inner_memory, run->tree, run->k, inner);
-    nc_tree_make(&p->outer, p->outer_memory, run->tree, run->k, outer);
+    p->tree = calloc((size_t) ranks + 1, sizeof *p->tree);
+    for (int size = 1; size <= ranks; size++)
+        nc_tree_make(&p->tree[size], malloc(nc_tree_bytes(size)), run->tree, run->k, size);
 }
 
 static void free_place(struct place *p)
 {
+    for (int size = 1; size <= p->groups.ranks; size++)
+        free(p->tree[size].parent);
+    free(p->tree);
     free(p->unit);
     free(p->topo_memory);
     free(p->group_memory);
-    free(p->inner_memory);
-    free(p->outer_memory);
 }
 
 static int rank_main(const struct run *run, int rank)
@@ -341,11 +76,11 @@ static int rank_main(const struct run *run, int rank)
     struct nc_move move = {.queue = &queue,.sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,
         .cache_bytes = 100000,.numa = numa,.ledger = &ledger,.flow = calloc(ranks, sizeof *move.flow)
     };
-    struct nc_bcast bcast = {.move = move,.route = {&place.groups, &place.inner, &place.outer} };
+    struct nc_bcast bcast = {.move = move,};
     struct nc_barrier barrier = {.region = run->region,.offset = nc_layout_make(&run->geometry).flags,.rank = rank,
         .ranks = (int) ranks,.waiter = &waiter
     };
-    struct rank r = {.run = run,.queue = &queue,.bcast = &bcast,.move = &move,.barrier = &barrier,
+    struct rank r = {.run = run,.queue = &queue,.bcast = &bcast,.move = &move,.barrier = &barrier,.place = &place,
         .user_bytes = 2 * run->largest + 1000,.typed = calloc(ranks + 1, sizeof *r.typed),
         .stream = calloc(ranks + 1, sizeof *r.stream),.length = calloc(3 * ranks, sizeof *r.length)
     };
@@ -356,7 +91,8 @@ static int rank_main(const struct run *run, int rank)
     r.other = r.length + ranks;
     r.sent = r.other + ranks;
     r.memory = malloc((ranks + 1) * r.user_bytes);
-    make_place(&place, run, rank);
+    make_place(&place, run);
+    bcast.route = route_of(&place, rank);
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     for (r.operation = 0; r.operation < run->operations; r.operation++) {
         delay(run, &pacing.state);
@@ -551,6 +287,40 @@ static void allgathers(void **state)
           .operations = 700,.largest = 9000,.delays = 50});
 }
 
+static void reduces(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = REDUCE,.operations = 1000,.largest = 150000,.delays = 100});
+    for (int tree = NC_TREE_FLAT; tree <= NC_TREE_CHAIN; tree++)
+        check((struct run) {.geometry = GEOMETRY(9, 1, 512, 1),.nodes = 1 + tree,.kinds = REDUCE,.tree = (enum nc_tree_kind) tree,
+              .k = 2,.operations = 700,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(6, 5, 1001, 1),.nodes = 2,.kinds = REDUCE,.tree = NC_TREE_KNOMIAL,.k = 2,.typed = true,
+          .mismatch = true,.operations = 1000,.largest = 9000,.delays = 50});
+    /* they run ahead of the root as far as their OUT posts let them */
+    check((struct run) {.geometry = GEOMETRY(4, 1, 64, 1),.kinds = REDUCE,.tree = NC_TREE_CHAIN,.k = 2,.fixed_root = true,
+          .operations = 10000,.largest = 300,.delays = 400});
+}
+
+static void reduces_in_order(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = REDUCE_ORDERED,.operations = 800,.largest = 150000,
+          .delays = 100});
+    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = REDUCE_ORDERED,.operations = 1000,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(3, 1, 777, 1),.kinds = REDUCE_ORDERED,.sqrt_rule = true,.operations = 1000,
+          .largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = REDUCE_ORDERED,.typed = true,.mismatch = true,
+          .operations = 1000,.largest = 9000,.delays = 50});
+}
+
+/* Who cannot combine says so, and serves the others all the same. */
+static void reduces_that_break(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 1),.nodes = 2,.kinds = REDUCE | REDUCE_ORDERED | BCAST,
+          .tree = NC_TREE_KNOMIAL,.k = 2,.breaks = true,.operations = 1200,.largest = 5000,.delays = 50});
+}
+
 /* Any operation after any, with any root, and nothing between but what a barrier that comes up orders. */
 static void mixed(void **state)
 {
@@ -570,8 +340,8 @@ static void mixed(void **state)
 static void mixed_apart(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 1),.nodes = 2,.kinds = BCAST | SCATTER | GATHER,.tree = NC_TREE_FLAT,.k = 2,
-          .operations = 3000,.largest = 3000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 1),.nodes = 2,.kinds = BCAST | SCATTER | GATHER | REDUCE,
+          .tree = NC_TREE_FLAT,.k = 2,.operations = 3000,.largest = 3000,.delays = 50});
     check((struct run) {.geometry = GEOMETRY(3, 2, 512, 1),.kinds = SCATTER | GATHER,.operations = 20000,.largest = 300,.delays = 400});
     /* senders that run ahead of the root as far as their OUT posts let them */
     check((struct run) {.geometry = GEOMETRY(3, 1, 64, 1),.kinds = GATHER,.fixed_root = true,.operations = 20000,.largest = 300,
@@ -638,8 +408,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(odd_fragments_sparse_types), cmocka_unit_test(model_fragments),
         cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
         cmocka_unit_test(several_numa_nodes), cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
-        cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers), cmocka_unit_test(mixed),
-        cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_on_many_ranks)
+        cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers),
+        cmocka_unit_test(reduces), cmocka_unit_test(reduces_in_order), cmocka_unit_test(reduces_that_break),
+        cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_on_many_ranks)
     };
 
     if (argc > 1)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <limits.h>
 
 #include "core/nc_select.h"
 
@@ -28,8 +29,47 @@ static void barriers(void **state)
     }
 }
 
+static enum nc_allreduce_version allreduce(int ranks, size_t bytes, bool numa_nodes, bool crowded)
+{
+    struct nc_situation s = {.ranks = ranks,.numa_nodes = numa_nodes,.crowded = crowded };
+    return nc_select_allreduce(&s, bytes);
+}
+
+static void allreduces_of_two(bool crowded)
+{
+    assert_int_equal(allreduce(1, 0, false, crowded), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, 0, false, crowded), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, SIZE_MAX, false, crowded), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, 352, true, crowded), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, 353, true, crowded), NC_ALLREDUCE_RB);
+}
+
+static void allreduces_of_more(int ranks, bool crowded)
+{
+    enum nc_allreduce_version small = ranks <= 16 ? NC_ALLREDUCE_SYMMETRIC : NC_ALLREDUCE_RB;
+
+    for (int numa_nodes = 0; numa_nodes < 2; numa_nodes++) {
+        enum nc_allreduce_version large = numa_nodes ? NC_ALLREDUCE_RB : NC_ALLREDUCE_SLICED;
+        assert_int_equal(allreduce(ranks, 0, numa_nodes, crowded), small);
+        assert_int_equal(allreduce(ranks, 352, numa_nodes, crowded), small);
+        assert_int_equal(allreduce(ranks, 353, numa_nodes, crowded), large);
+        assert_int_equal(allreduce(ranks, SIZE_MAX, numa_nodes, crowded), large);
+    }
+}
+
+static void allreduces(void **state)
+{
+    (void) state;
+    for (int crowded = 0; crowded < 2; crowded++) {
+        allreduces_of_two(crowded);
+        for (int ranks = 3; ranks < 300; ranks++)
+            allreduces_of_more(ranks, crowded);
+        allreduces_of_more(INT_MAX, crowded);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(barriers) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(barriers), cmocka_unit_test(allreduces) };
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #include "reduce_node.h"
 
-/* Numbers are those of PROTOCOLS.md, section 3. Round i is fragment i of all. */
+/* Numbers are those of PROTOCOLS.md, section 3.5. Round i is fragment i of all. */
 
 /* A rank's part in a call. */
 struct reduce {
@@ -15,6 +15,14 @@ struct reduce {
     bool unequal;
 };
 
+_Static_assert((offsetof(struct nc_post, payload) + NC_REDUCE_PAD) % 16 == 0, "a post begins at a line");
+
+/* Where the elements of an inline message are. */
+static char *inline_elements(struct nc_post *post)
+{
+    return post->payload + NC_REDUCE_PAD;
+}
+
 /* ---- what I have ---- */
 
 /* The header of mine, with fragments of whole elements. */
@@ -25,7 +33,7 @@ static void begin(struct reduce *r)
 
     nc_move_begin(r->move, mine, r->stream, r->move->queue->rank);
     mine->header.first_slot = nc_queue_position(r->move->queue);
-    if (nc_move_is_inline(r->stream)) {
+    if (nc_stream_rest(r->stream) <= NC_REDUCE_INLINE) {
         mine->header.fragment = 0;
         mine->fragments = 0;
         return;
@@ -52,7 +60,7 @@ static size_t first_of(const struct reduce *r, uint64_t i)
     return i * r->mine.header.fragment / r->combiner->element;
 }
 
-/* G1: the post, with the header. */
+/* J1 */
 static int open_post(struct reduce *r)
 {
     int error = nc_queue_take_out_post(r->move->queue, &r->readers, &r->post);
@@ -62,7 +70,7 @@ static int open_post(struct reduce *r)
     return error;
 }
 
-/* G2: fragment i of mine where the readers will find it. */
+/* J2: fragment i of mine where the readers will find it. */
 static int place_own(struct reduce *r, uint64_t i, char **place)
 {
     struct nc_queue *q = r->move->queue;
@@ -71,7 +79,7 @@ static int place_own(struct reduce *r, uint64_t i, char **place)
     if (r->mine.fragments)
         error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
     else
-        *place = r->post->payload;
+        *place = inline_elements(r->post);
     if (!error)
         nc_move_keep_first(&r->copied, nc_copy_in(r->stream, *place, bytes_of(r, i), 0, r->move->ledger));
     return error;
@@ -79,7 +87,7 @@ static int place_own(struct reduce *r, uint64_t i, char **place)
 
 /* ---- what others have ---- */
 
-/* G4: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
+/* J3: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
 static int meet(struct reduce *r, int k, int rank)
 {
     struct nc_flow *flow = &r->move->flow[k];
@@ -94,7 +102,7 @@ static int meet(struct reduce *r, int k, int rank)
     return 0;
 }
 
-/* G5: fragment i of source k, when it is announced; NULL: of one that is left out. */
+/* J4: fragment i of source k, when it is announced; NULL: of one that is left out. */
 static int await_source(struct reduce *r, int k, uint64_t i, const char **fragment)
 {
     struct nc_flow *flow = &r->move->flow[k];
@@ -104,16 +112,17 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     if (!flow->post)
         return 0;
     error = nc_queue_await(r->move->queue, flow->post, i + 1);
-    *fragment = flow->fragments ? nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i) : flow->post->payload;
+    *fragment = flow->fragments ? nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i) :
+        inline_elements(flow->post);
     return error;
 }
 
-/* G6 */
+/* J6: before the end of a set it would only cost, and after the last round comes the end. */
 static void give_back(struct reduce *r, uint64_t n)
 {
     struct nc_queue *q = r->move->queue;
 
-    if (n < rounds_of(r) && nc_frag_ends_set(n, q->geometry.set_slots))
+    if (r->sources > 0 && n < rounds_of(r) && nc_frag_ends_set(n, q->geometry.set_slots))
         nc_queue_give_back(q, n);
 }
 
@@ -143,6 +152,7 @@ static int join_children(struct reduce *r, uint64_t i, char *place)
     return 0;
 }
 
+/* J2 to J6 */
 static int tree_round(struct reduce *r, const struct nc_part *p, uint64_t i)
 {
     char *place = NULL;
@@ -210,6 +220,7 @@ static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_
     return 0;
 }
 
+/* J2, J5, J3, J4, J6 */
 static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     char *place;

@@ -23,6 +23,11 @@ static inline bool nc_reduce_fits(const struct nc_move *move, size_t element)
     return element <= move->largest_fragment;
 }
 
+/* Bytes that go inline: in a payload elements begin where malloc might put them, at a multiple of 16. A user's operation
+ * may be given a type that needs it, and so is __float128. */
+#define NC_REDUCE_PAD 8
+#define NC_REDUCE_INLINE (NC_POST_PAYLOAD - NC_REDUCE_PAD)
+
 /* Both combine the rest of the streams `mine`, of as many elements on all ranks; the elements the combiner counts begin
  * there. *unequal: another rank's length was not mine; it was left out. 0, or the error of a wait, a copy, or the
  * combiner; after one of the last two the other ranks are still served. Pipelined by fragments of whole elements.

@@ -88,8 +88,8 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     };
     if (r->plain)
         goto fn_exit;
-    most = move->largest_fragment < r->state->smallest_slot ? move->largest_fragment : r->state->smallest_slot;
-    most = (most > NC_POST_PAYLOAD ? most : NC_POST_PAYLOAD) / r->element + 1;
+    most = move->largest_fragment > NC_REDUCE_INLINE ? move->largest_fragment : NC_REDUCE_INLINE;
+    most = most / r->element + 1;
     r->allocated = MPL_malloc((size_t) true_extent + most * (size_t) (extent > true_extent ? extent : true_extent), MPL_MEM_COLL);
     MPIR_ERR_CHKANDJUMP(!r->allocated, mpi_errno, MPI_ERR_OTHER, "**nomem");
     r->temporary = (char *) r->allocated - lb;

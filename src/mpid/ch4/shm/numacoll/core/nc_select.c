@@ -44,10 +44,10 @@ static const struct {
     enum answer crowded, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
-    /* one wave */
+    /* one wave; up to 352 bytes go inline (coll/reduce_node.h) */
     {2, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
-    {16, 360, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
-    {INT_MAX, 360, ANY, ANY, NC_ALLREDUCE_RB},
+    {16, 352, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
+    {INT_MAX, 352, ANY, ANY, NC_ALLREDUCE_RB},
     /* everything crosses once up and once down */
     {INT_MAX, SIZE_MAX, ANY, YES, NC_ALLREDUCE_RB},
     {INT_MAX, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SLICED},

@@ -1,0 +1,219 @@
+#include "operations.h"
+
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coll/gather_node.h"
+#include "coll/scatter_node.h"
+
+static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max, size_t *moved, int out)
+{
+    size_t n = 0;
+
+    while (offset + n < t->length) {
+        size_t at = offset + n, e = t->length - at < ELEMENT ? t->length - at : ELEMENT;
+        unsigned char *user = t->memory + at / ELEMENT * (ELEMENT + GAP);
+        if (n + e > max)
+            break;
+        memcpy(out ? user : packed + n, out ? packed + n : user, e);
+        n += e;
+    }
+    *moved = n;
+    return 0;
+}
+
+static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    return move_typed(user, offset, packed, max, moved, 0);
+}
+
+static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    return move_typed(user, offset, packed, max, moved, 1);
+}
+
+static struct nc_stream stream_of(const struct run *run, struct typed *t)
+{
+    struct nc_stream s = {.bytes = run->typed ? NULL : (char *) t->memory,.length = t->length };
+
+    s.pack = pack;
+    s.unpack = unpack;
+    s.user = t;
+    return s;
+}
+
+void delay(const struct run *run, uint64_t *state)
+{
+    if (run->delays && random_next(state) % (unsigned) run->delays == 0) {
+        if (random_next(state) % 2)
+            usleep((useconds_t) (random_next(state) % 300));
+        else
+            sched_yield();
+    }
+}
+
+static size_t length_of(const struct run *run, uint64_t *dice)
+{
+    switch (random_next(dice) % 4) {
+        case 0:
+            return random_next(dice) % 41;
+        case 1:
+            return random_next(dice) % 400;
+        default:
+            return random_next(dice) % (run->largest + 1);
+    }
+}
+
+static void set_up_stream(struct rank *r, int at, size_t length)
+{
+    r->typed[at] = (struct typed) {.memory = r->memory + (size_t) at * r->user_bytes,.length = length };
+    r->stream[at] = stream_of(r->run, &r->typed[at]);
+}
+
+void to_send(struct rank *r, int at, int message)
+{
+    set_up_stream(r, at, r->length[message]);
+    for (size_t i = 0; i < r->length[message]; i++)
+        *user_byte(r->run, r->typed[at].memory, i) = byte_at(r->operation, message, i);
+}
+
+void to_receive(struct rank *r, int at, int message)
+{
+    set_up_stream(r, at, r->other[message]);
+    for (size_t i = 0; i < r->other[message]; i++)
+        *user_byte(r->run, r->typed[at].memory, i) = 0xee;
+}
+
+/* The bytes that are wrong in stream `at` after a message was received into it, which was `sent` bytes. */
+static int wrong_in(const struct rank *r, int at, int message, size_t sent)
+{
+    size_t arrived = r->length[message] < r->other[message] ? r->length[message] : r->other[message];
+    int wrong = sent != r->length[message];
+
+    /* a message that ends inside an element leaves that element as it was */
+    if (r->run->typed && arrived < r->other[message])
+        arrived -= arrived % ELEMENT;
+    for (size_t i = 0; i < r->other[message]; i++)
+        wrong += *user_byte(r->run, r->typed[at].memory, i) !=
+            (i < arrived ? byte_at(r->operation, message, i) : 0xee);
+    return wrong;
+}
+
+static int broadcast(struct rank *r)
+{
+    bool sends = r->queue->rank == r->root;
+    size_t sent = 0;
+
+    if (sends)
+        to_send(r, 0, 0);
+    else
+        to_receive(r, 0, 0);
+    if (nc_bcast_node(r->bcast, r->root, &r->stream[0], &sent) || sent != r->length[0])
+        return 1;
+    return sends ? 0 : wrong_in(r, 0, 0, sent);
+}
+
+static int scatter(struct rank *r)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
+    size_t sent = 0;
+
+    for (int i = 0; i < ranks && me == r->root; i++)
+        to_send(r, i, i);
+    if (me != r->root)
+        to_receive(r, ranks, me);
+    if (nc_scatter_node(r->move, r->root, r->stream, &r->stream[ranks], &sent))
+        return 1;
+    return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
+}
+
+/* Whether message r of an allgather is left to the caller to carry on: then it is not to be touched here. */
+static bool stays_away(const struct rank *r, int message)
+{
+    const int *group = r->bcast->route.groups->of[0];
+
+    return nc_allgather_stays(r->length[message]) && group[message] != group[r->queue->rank];
+}
+
+static int untouched(const struct rank *r, int at, int message, size_t sent)
+{
+    int wrong = sent != r->length[message];
+
+    for (size_t i = 0; i < r->other[message]; i++)
+        wrong += *user_byte(r->run, r->typed[at].memory, i) != 0xee;
+    return wrong;
+}
+
+/* To the root, or to all: rank -1. */
+static int gather(struct rank *r, int to)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    bool receives = to < 0 || to == me;
+
+    to_send(r, ranks, me);
+    for (int i = 0; i < ranks && receives; i++)
+        to_receive(r, i, i);
+    if (to < 0 ? nc_allgather_node(r->move, r->bcast->route.groups, &r->stream[ranks], r->stream, r->sent) :
+        nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
+        return 1;
+    for (int i = 0; i < ranks && receives; i++)
+        wrong += i == me ? 0 : to < 0 && stays_away(r, i) ? untouched(r, i, i, r->sent[i]) : wrong_in(r, i, i, r->sent[i]);
+    return wrong;
+}
+
+static int barrier(struct rank *r, uint64_t variant)
+{
+    int error = (variant ? nc_barrier_central : nc_barrier_dissemination) (r->barrier, r->queue->operation + 1);
+
+    nc_queue_end(r->queue);
+    return error;
+}
+
+/* Whole elements of some size, and as many on all ranks; or, now and then, where lengths are to differ, not. */
+static void to_reduce(struct rank *r, uint64_t *dice)
+{
+    const size_t element[] = { 1, 3, 8, 48, r->run->geometry.slot_bytes };
+    bool alike = !r->run->mismatch || random_next(dice) % 2;
+
+    r->element = element[random_next(dice) % (sizeof element / sizeof *element)];
+    for (uint32_t i = 0; i < r->run->geometry.ranks; i++) {
+        if (i > 0 && (alike || random_next(dice) % 4))
+            r->length[i] = r->length[0];
+        r->length[i] -= r->length[i] % r->element;
+    }
+}
+
+int operate(struct rank *r, uint64_t *dice)
+{
+    const struct run *run = r->run;
+    int ranks = (int) run->geometry.ranks, kinds = run->kinds ? run->kinds : BCAST, kind;
+    bool alike = random_next(dice) % 2;
+
+    do
+        kind = 1 << random_next(dice) % KINDS;
+    while (!(kinds & kind));
+    r->root = run->fixed_root ? 0 : (int) (random_next(dice) % run->geometry.ranks);
+    for (int i = 0; i < ranks; i++) {
+        r->length[i] = alike && i > 0 ? r->length[0] : length_of(run, dice);
+        r->other[i] = run->mismatch ? length_of(run, dice) : r->length[i];
+    }
+    if (kind == REDUCE || kind == REDUCE_ORDERED)
+        to_reduce(r, dice);
+    switch (kind) {
+        case BCAST:
+            return broadcast(r);
+        case SCATTER:
+            return scatter(r);
+        case GATHER:
+            return gather(r, r->root);
+        case ALLGATHER:
+            return gather(r, -1);
+        case REDUCE:
+            return reduce_up(r, random_next(dice));
+        case REDUCE_ORDERED:
+            return reduce_in_order(r, random_next(dice) % 2 ? -1 : r->root, random_next(dice));
+        default:
+            return barrier(r, random_next(dice) % 2);
+    }
+}

@@ -1,0 +1,102 @@
+/* What a rank of test_node does: operations on messages whose bytes it can check, and what they need to know of the run. */
+
+#ifndef OPERATIONS_H_INCLUDED
+#define OPERATIONS_H_INCLUDED
+
+#include "coll/bcast_node.h"
+#include "sync/nc_barrier.h"
+
+enum { BCAST = 1, SCATTER = 2, GATHER = 4, ALLGATHER = 8, BARRIER = 16, REDUCE = 32, REDUCE_ORDERED = 64, ALL = 127, KINDS = 7 };
+
+struct run {
+    struct nc_geometry geometry;
+    int kinds;                  /* of operations, a random one each time; 0: BCAST */
+    enum nc_tree_kind tree;
+    int k;
+    bool sqrt_rule, typed, mismatch, fixed_root;
+    bool breaks;                /* the combiner of a rank, now and then */
+    int nodes;                  /* NUMA nodes, dealt out in turn; 0: one */
+    int operations;
+    size_t largest;             /* bytes */
+    int delays;                 /* one in so many steps is delayed; 0: none */
+    char **region;
+};
+
+/* The same random numbers on every rank, without sharing anything. */
+static inline uint64_t random_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* What a message of an operation consists of; `number`: which of its messages. */
+static inline unsigned char byte_at(int operation, int number, size_t i)
+{
+    return (unsigned char) (i * 31 + (i >> 8) + (unsigned) operation * 7 + (unsigned) number * 101);
+}
+
+/* A user type whose elements are `ELEMENT` bytes, with gaps: the mover stops between elements. */
+enum { ELEMENT = 12, GAP = 5 };
+
+struct typed {
+    unsigned char *memory;
+    size_t length;
+};
+
+static inline unsigned char *user_byte(const struct run *run, unsigned char *memory, size_t i)
+{
+    return memory + (run->typed ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
+}
+
+/* Where all ranks are, and the trees of groups of any size. */
+struct place {
+    int *unit;
+    void *topo_memory, *group_memory;
+    struct nc_groups groups;
+    struct nc_tree *tree;       /* [ranks + 1] by size, from 1 on */
+};
+
+/* The way as a rank has it. */
+static inline struct nc_route route_of(const struct place *p, int rank)
+{
+    int inner = nc_group_at(&p->groups, 0, rank, 0).size, outer = 1;
+
+    if (p->groups.levels > 1)
+        outer = nc_group_at(&p->groups, 1, rank, 0).size;
+    return (struct nc_route) {&p->groups, &p->tree[inner], &p->tree[outer]};
+}
+
+/* What a rank works with, and one operation: who is its root, and the lengths as writer and reader of message r see them.
+ * Message r is for rank r of a scatter, of rank r otherwise; a broadcast has message 0 only. */
+struct rank {
+    const struct run *run;
+    struct nc_queue *queue;
+    struct nc_bcast *bcast;
+    struct nc_move *move;
+    struct nc_barrier *barrier;
+    const struct place *place;
+    unsigned char *memory;      /* of the streams of all messages, user_bytes of each, and of my own */
+    size_t user_bytes;
+    struct typed *typed;        /* [ranks + 1], the last for what I send alone */
+    struct nc_stream *stream;
+    size_t *length, *other, *sent;
+    size_t element;             /* bytes of what is reduced */
+    int operation, root;
+};
+
+/* One in run->delays times it takes a while. */
+void delay(const struct run *run, uint64_t *state);
+
+/* Stream `at`, which is to be sent as a message, or to receive one. */
+void to_send(struct rank *r, int at, int message);
+void to_receive(struct rank *r, int at, int message);
+
+/* Reduce up the trees, and in the order of ranks: to the root, or to all: rank -1. The results are right where they have
+ * to be, also if one rank's combiner breaks. */
+int reduce_up(struct rank *r, uint64_t choice);
+int reduce_in_order(struct rank *r, int to, uint64_t choice);
+
+/* One operation; the number of bytes that are wrong on this rank. */
+int operate(struct rank *r, uint64_t *dice);
+
+#endif

@@ -1,0 +1,250 @@
+#include "operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/reduce_node.h"
+
+/* ---- operations on an element: b := a op b ---- */
+
+typedef void operator(size_t element, const unsigned char *a, unsigned char *b);
+
+static void add(size_t element, const unsigned char *a, unsigned char *b)
+{
+    for (size_t i = 0; i < element; i++)
+        b[i] = (unsigned char) (a[i] + b[i]);
+}
+
+/* Pairs (f, c) as x -> f x + c mod 256, one after the other: associative, not commutative. Factors are made odd, as even
+ * ones would soon be 0. Of a byte left over, the first. */
+static void compose(size_t element, const unsigned char *a, unsigned char *b)
+{
+    for (size_t i = 0; i + 1 < element; i += 2) {
+        unsigned factor = a[i] | 1u;
+        b[i] = (unsigned char) (factor * (b[i] | 1u));
+        b[i + 1] = (unsigned char) (factor * b[i + 1] + a[i + 1]);
+    }
+    if (element % 2)
+        b[element - 1] = a[element - 1];
+}
+
+/* ---- the combiner ---- */
+
+enum { MISALIGNED = 1, BROKEN };
+
+struct reduction {
+    const struct run *run;
+    size_t element;
+    operator *operate;
+    unsigned char *mine, *result;       /* in the user's memory */
+    unsigned char *temporary;   /* an element */
+    bool breaks;                /* the first join fails */
+    int error;                  /* the first one */
+};
+
+/* Elements are where their type may be, as far as malloc would care. */
+static int verdict(struct reduction *c, const void *packed)
+{
+    int error = c->breaks ? BROKEN : c->element % 16 == 0 && (uintptr_t) packed % 16 != 0 ? MISALIGNED : 0;
+
+    if (!c->error)
+        c->error = error;
+    return error;
+}
+
+static void get(const struct reduction *c, unsigned char *from, size_t element, unsigned char *packed)
+{
+    for (size_t i = 0; i < c->element; i++)
+        packed[i] = *user_byte(c->run, from, element * c->element + i);
+}
+
+static void put(const struct reduction *c, unsigned char *to, size_t element, const unsigned char *packed)
+{
+    for (size_t i = 0; i < c->element; i++)
+        *user_byte(c->run, to, element * c->element + i) = packed[i];
+}
+
+static int own(void *context, size_t first, size_t n)
+{
+    const struct reduction *c = context;
+
+    for (size_t e = first; e < first + n; e++) {
+        get(c, c->mine, e, c->temporary);
+        put(c, c->result, e, c->temporary);
+    }
+    return 0;
+}
+
+static int take(void *context, size_t first, const void *packed, size_t n)
+{
+    struct reduction *c = context;
+
+    for (size_t e = 0; e < n; e++)
+        put(c, c->result, first + e, (const unsigned char *) packed + e * c->element);
+    return verdict(c, packed);
+}
+
+static int join(void *context, size_t first, const void *packed, size_t n)
+{
+    struct reduction *c = context;
+
+    for (size_t e = 0; e < n; e++) {
+        get(c, c->result, first + e, c->temporary);
+        c->operate(c->element, (const unsigned char *) packed + e * c->element, c->temporary);
+        put(c, c->result, first + e, c->temporary);
+    }
+    return verdict(c, packed);
+}
+
+static int join_packed(void *context, const void *packed, void *other, size_t n)
+{
+    struct reduction *c = context;
+
+    for (size_t e = 0; e < n; e++)
+        c->operate(c->element, (const unsigned char *) packed + e * c->element, (unsigned char *) other + e * c->element);
+    return verdict(c, packed) | verdict(c, other);
+}
+
+/* ---- what is to come of it ---- */
+
+/* Element e of what the ranks have that are joined. */
+static void expect(const struct rank *r, const struct reduction *c, const bool *joined, size_t e, unsigned char *result)
+{
+    bool taken = false;
+
+    for (int rank = (int) r->run->geometry.ranks - 1; rank >= 0; rank--) {
+        if (!joined[rank])
+            continue;
+        unsigned char *at = taken ? c->temporary : result;
+        for (size_t i = 0; i < c->element; i++)
+            at[i] = byte_at(r->operation, rank, e * c->element + i);
+        if (taken)
+            c->operate(c->element, c->temporary, result);
+        taken = true;
+    }
+}
+
+/* The bytes of the result that are wrong; there is one in the range, and the others are as they were. */
+static int wrong_in(const struct rank *r, const struct reduction *c, const bool *joined, const struct nc_range *range)
+{
+    size_t elements = r->length[r->queue->rank] / c->element;
+    unsigned char *expected = malloc(c->element), *found = malloc(c->element);
+    int wrong = 0;
+
+    for (size_t e = 0; e < elements; e++) {
+        if (e >= range->first && e - range->first < range->count)
+            expect(r, c, joined, e, expected);
+        else
+            memset(expected, 0xee, c->element);
+        get(c, c->result, e, found);
+        wrong += memcmp(expected, found, c->element) != 0;
+    }
+    free(expected);
+    free(found);
+    return wrong;
+}
+
+/* My operand, in the last stream, and room for the result, in the first. */
+static struct reduction prepare(struct rank *r, operator *operate, int breaker)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
+    struct reduction c = {.run = r->run,.element = r->element,.operate = operate,.temporary = malloc(r->element),
+        .breaks = breaker == me
+    };
+
+    r->other[me] = r->length[me];
+    to_send(r, ranks, me);
+    to_receive(r, 0, me);
+    c.mine = r->typed[ranks].memory;
+    c.result = r->typed[0].memory;
+    return c;
+}
+
+/* Whose combiner breaks, where some are to; -1: nobody's. */
+static int breaker_of(const struct run *run, uint64_t choice)
+{
+    return run->breaks && choice % 2 ? (int) (choice / 2 % run->geometry.ranks) : -1;
+}
+
+static struct nc_combiner combiner_of(struct reduction *c)
+{
+    return (struct nc_combiner) {.element = c->element,.context = c,.own = own,.take = take,.join = join,
+        .join_packed = join_packed
+    };
+}
+
+/* ---- up the trees ---- */
+
+static int parent_of(const struct rank *r, int rank)
+{
+    struct nc_route route = route_of(r->place, rank);
+
+    return nc_part_of(&route, rank, r->root).parent;
+}
+
+/* What a rank has comes to the root if all on its way have as much. */
+static bool comes_to_root(const struct rank *r, int rank)
+{
+    while (rank != r->root && r->length[rank] == r->length[parent_of(r, rank)])
+        rank = parent_of(r, rank);
+    return rank == r->root;
+}
+
+int reduce_up(struct rank *r, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, breaker = breaker_of(r->run, choice), wrong = 0;
+    struct reduction c = prepare(r, add, breaker);
+    struct nc_combiner combiner = combiner_of(&c);
+    struct nc_range all = {.first = 0,.count = me == r->root ? r->length[me] / r->element : 0 };
+    bool joined[ranks], differs = false, unequal;
+
+    for (int i = 0; i < ranks; i++) {
+        joined[i] = comes_to_root(r, i);
+        differs |= i != r->root && parent_of(r, i) == me && r->length[i] != r->length[me];
+    }
+    wrong += nc_reduce_tree_node(r->move, &r->bcast->route, r->root, &combiner, &r->stream[ranks], &unequal) != (c.breaks ? c.error : 0);
+    wrong += unequal != differs;
+    if (breaker < 0)
+        wrong += wrong_in(r, &c, joined, &all);
+    free(c.temporary);
+    return wrong;
+}
+
+/* ---- in order ---- */
+
+/* Of n elements all, a rank's share, or any, also none. */
+static struct nc_range range_of(const struct rank *r, size_t n, uint64_t choice)
+{
+    size_t ranks = r->run->geometry.ranks, me = (size_t) r->queue->rank;
+    size_t first = n * me / ranks, end = n * (me + 1) / ranks;
+
+    if (choice % 3 == 0) {
+        first = 0;
+        end = n;
+    } else if (choice % 3 == 1) {
+        uint64_t own = choice + me;
+        first = random_next(&own) % (n + 1);
+        end = first + random_next(&own) % (n - first + 1);
+    }
+    return (struct nc_range) {first, end - first};
+}
+
+int reduce_in_order(struct rank *r, int to, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    bool receives = to < 0 || to == me, joined[ranks], differs = false, unequal;
+    struct reduction c = prepare(r, compose, breaker_of(r->run, choice));
+    struct nc_combiner combiner = combiner_of(&c);
+    struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = { 0, 0 };
+
+    for (int i = 0; i < ranks; i++) {
+        joined[i] = r->length[i] == r->length[me];
+        differs |= receives && !joined[i];
+    }
+    wrong += nc_reduce_ordered_node(r->move, to, &combiner, &r->stream[ranks], &range, &unequal) != (c.breaks ? c.error : 0);
+    wrong += unequal != differs;
+    if (!c.breaks)
+        wrong += wrong_in(r, &c, joined, receives ? &range : &none);
+    free(c.temporary);
+    return wrong;
+}
