@@ -71,7 +71,8 @@ static int inside_node(const struct allgather *g)
 
     if (g->state->size > 1)
         mpi_errno = gather_near(g, member);
-    if (g->mine->buffer != own.buffer)
+    /* in place they are the same; at MPI_BOTTOM the types have the addresses */
+    if (g->mine->buffer != own.buffer || g->mine->datatype != own.datatype)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own));
     for (int group = 0; groups->levels > 1 && group < groups->level[1]; group++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, share_group(g, group, member));
