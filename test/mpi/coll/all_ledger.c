@@ -1,24 +1,14 @@
 /* How many bytes of a collective of 1 MB in all cross from one NUMA node to another, over all ranks and for every root: rank
  * 0 prints `remote LOWEST HIGHEST` in bytes.
- *   all_ledger bcast|allgather [STEP]    the roots are 0, STEP, 2 STEP, .. */
-#include <stdbool.h>
-
+ *   all_ledger bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
 #include "nctest.h"
 
-enum { M = 1 << 20 };
+enum { M = 1 << 20, INTS = M / (int) sizeof(int) };
 
-/* The sum over all ranks, on rank 0. By messages: MPICH's own reductions may broadcast. */
-static unsigned long long sum(unsigned long long mine)
+static void check(const unsigned char *buffer, int seed)
 {
-    unsigned long long all = mine, other;
-
-    if (nc_rank)
-        MPI_Send(&mine, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, MPI_COMM_WORLD);
-    for (int r = 1; r < nc_size && nc_rank == 0; r++) {
-        MPI_Recv(&other, 1, MPI_UNSIGNED_LONG_LONG, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        all += other;
-    }
-    return all;
+    for (size_t i = 0; i < M; i++)
+        nc_errors += buffer[i] != nc_byte(i, seed);
 }
 
 static void broadcast(unsigned char *buffer, int root)
@@ -26,6 +16,7 @@ static void broadcast(unsigned char *buffer, int root)
     for (size_t i = 0; i < M; i++)
         buffer[i] = nc_rank == root ? nc_byte(i, root) : 0;
     nc_bcast(buffer, M, MPI_BYTE, root, MPI_COMM_WORLD);
+    check(buffer, root);
 }
 
 /* Of blocks of M / ranks; what is left over of the buffer is filled in. */
@@ -37,7 +28,42 @@ static void allgather(unsigned char *buffer, int call)
         buffer[i] = (i >= mine && i < mine + block) || i >= block * (size_t) nc_size ? nc_byte(i, call) : 0;
     nc_count(NC_ALLGATHER, MPI_COMM_WORLD);
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer, (int) block, MPI_BYTE, MPI_COMM_WORLD);
+    check(buffer, call);
 }
+
+/* Of ints: rank r has i + r in place i. */
+static void combine(unsigned char *buffer, int root)
+{
+    int *mine = malloc(M), *all = (int *) (void *) buffer;
+
+    for (int i = 0; i < INTS; i++)
+        mine[i] = i + nc_rank;
+    memset(buffer, 0, M);
+    nc_count(root < 0 ? NC_ALLREDUCE : NC_REDUCE, MPI_COMM_WORLD);
+    if (root < 0)
+        MPI_Allreduce(mine, all, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Reduce(mine, all, INTS, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+    for (int i = 0; (root < 0 || root == nc_rank) && i < INTS; i++)
+        nc_errors += all[i] != nc_size * i + nc_size * (nc_size - 1) / 2;
+    free(mine);
+}
+
+static void reduce(unsigned char *buffer, int root)
+{
+    combine(buffer, root);
+}
+
+static void allreduce(unsigned char *buffer, int call)
+{
+    (void) call;
+    combine(buffer, -1);
+}
+
+static const struct {
+    const char *name;
+    void (*call) (unsigned char *buffer, int root);
+} calls[] = { {"bcast", broadcast}, {"allgather", allgather}, {"reduce", reduce}, {"allreduce", allreduce} };
 
 int main(int argc, char **argv)
 {
@@ -45,17 +71,17 @@ int main(int argc, char **argv)
     unsigned long long low = ~0ull, high = 0;
     struct nc_pvar remote;
     int warm = 0, step = argc > 2 ? atoi(argv[2]) : 1;
-    bool gathers = argc > 1 && !strcmp(argv[1], "allgather");
+    size_t which = 0;
 
     nc_init(&argc, &argv);
+    while (argc > 1 && which < sizeof calls / sizeof *calls - 1 && strcmp(argv[1], calls[which].name))
+        which++;
     nc_bcast(&warm, 1, MPI_INT, 0, MPI_COMM_WORLD);
     nc_pvar_open(&remote, "numacoll_copied_remote_bytes");
     for (int root = 0; root < nc_size; root += step) {
         unsigned long long before = nc_pvar_read(&remote), all;
-        (gathers ? allgather : broadcast) (buffer, root);
-        for (size_t i = 0; i < M; i++)
-            nc_errors += buffer[i] != nc_byte(i, root);
-        all = sum(nc_pvar_read(&remote) - before);
+        calls[which].call(buffer, root);
+        all = nc_sum(nc_pvar_read(&remote) - before);
         low = all < low ? all : low;
         high = all > high ? all : high;
     }

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "blocks.h"
+#include "reductions.h"
 
 /* ---- dice ---- */
 
@@ -137,9 +137,20 @@ static void do_move(int call, int collective)
     nc_blocks_release(&mine);
 }
 
+static void do_reduction(int call)
+{
+    struct nc_reduction r = {.comm = comm,.kind = &nc_kinds[below(NC_KINDS)] };
+
+    r.root = below(2) ? below(size) : -1;
+    r.count = random_count();
+    r.in_place = below(4) == 0;
+    nc_say("call %d: %s, %s of %ld", call, r.root < 0 ? "allreduce" : "reduce", r.kind->name, (long) r.count);
+    nc_reduce(&r, call);
+}
+
 static void do_one(int call)
 {
-    switch (below(8)) {
+    switch (below(11)) {
         case 0:
             do_barrier(call);
             break;
@@ -154,8 +165,12 @@ static void do_one(int call)
         case 5:
             do_move(call, below(2) ? NC_GATHERV : NC_GATHER);
             break;
-        default:
+        case 6:
+        case 7:
             do_move(call, below(2) ? NC_ALLGATHERV : NC_ALLGATHER);
+            break;
+        default:
+            do_reduction(call);
     }
 }
 
@@ -233,6 +248,7 @@ int main(int argc, char **argv)
         printf("seed %d\n", seed);
     nc_calls[NC_BCAST] += nc_size > 1;
     make_layouts();
+    nc_kinds_make();
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -nc_rank, &comms[2]);
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, nc_rank, &comms[3]);
@@ -260,5 +276,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < COMMUNICATORS; i++)
         MPI_Comm_free(&comms[i]);
     free_layouts();
+    nc_kinds_free();
     return nc_finish();
 }

@@ -1,0 +1,175 @@
+/* The corners of reduce and allreduce, each by itself, with every root.
+ *   all_reduce [CORNER]      CORNER: one of those in the table at the end, only it */
+
+#include "reductions.h"
+
+static int number;              /* of the call */
+
+/* Reduce to the root, and an allreduce for each; with MPI_IN_PLACE and without. */
+static void try(const char *corner, const struct nc_kind *kind, MPI_Count count, int root, int in_place)
+{
+    struct nc_reduction r = {.comm = MPI_COMM_WORLD,.root = root,.kind = kind,.count = count,.in_place = in_place };
+
+    r.large = number % 2;
+    nc_say("%s: reduce, %s of %ld, root %d%s", corner, kind->name, (long) count, root, in_place ? ", in place" : "");
+    nc_reduce(&r, number++);
+    r.root = -1;
+    nc_say("%s: allreduce, %s of %ld%s", corner, kind->name, (long) count, in_place ? ", in place" : "");
+    nc_reduce(&r, number++);
+}
+
+static void every_kind(int root)
+{
+    static const MPI_Count counts[] = { 1, 39, 90, 2050 };
+
+    for (int k = 0; k < NC_KINDS; k++)
+        try("every kind", &nc_kinds[k], counts[(root + k) % 4], root, (root + k / 4) % 2);
+}
+
+static void in_place(int root)
+{
+    for (int k = root % 3; k < NC_KINDS; k += 3)
+        try("in place", &nc_kinds[k], 24 * 1024 / nc_kinds[k].extent, root, 1);
+}
+
+/* Nobody, some or most ranks have no element of their own to combine. */
+static void few(int root)
+{
+    static const int kinds[] = { NC_KIND_SUM, NC_KIND_AFFINE, NC_KIND_AFFINE_GAPS };
+
+    for (int count = 0; count <= nc_size + 1; count++)
+        try("few", &nc_kinds[kinds[(count + root) % 3]], count, root, count % 2);
+}
+
+/* Around what fits a post, a slot, a ring of slots, a window. */
+static void sizes(int root)
+{
+    static const int bytes[] = { 360, 1000, 4096, 8192, 32768, 65536, 131072 };
+    static const int kinds[] = { NC_KIND_BXOR, NC_KIND_AFFINE, NC_KIND_MINLOC_REAL };
+
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        const struct nc_kind *k = &nc_kinds[kinds[(i + (size_t) root) % 3]];
+        int size;
+        MPI_Type_size(k->type, &size);
+        int more = ((int) i + root) % 3 - 1;
+        try("sizes", k, bytes[i] / size + more, root, root % 2);
+    }
+}
+
+/* Elements of a slot, of some slots, of more than a window. */
+static void large_elements(int root)
+{
+    static const int slots[] = { 1, 3, 9 };
+
+    for (int gaps = 0; gaps < 2; gaps++) {
+        int i = (root + 2 * gaps) % 3;
+        struct nc_kind k = nc_kind_affine(gaps ? "large elements with gaps" : "large elements", slots[i] * 1024 + root % 2, gaps);
+        try("large elements", &k, 1 + 2 * (i < 2), root, (root + gaps) % 2);
+        nc_kind_free(&k);
+    }
+}
+
+/* Many elements without a byte. */
+static void nothing(int root)
+{
+    struct nc_kind k = nc_kind_affine("elements of no bytes", 0, 0);
+
+    try("nothing", &k, 1, root, 0);
+    try("nothing", &k, 100000, root, 1);
+    nc_kind_free(&k);
+}
+
+/* ---- sums of real numbers depend on the order ---- */
+
+static void fill_real(void *data, int is_double, int n, int seed)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t x = nc_mixed((uint32_t) (seed * 64 + nc_rank), (uint32_t) i);
+        double value = ((double) x - 2e9) * (x % 3 == 0 ? 1e-7 : x % 3 == 1 ? 1 : 1e5);
+        if (is_double)
+            ((double *) data)[i] = value;
+        else
+            ((float *) data)[i] = (float) value;
+    }
+}
+
+static void expect_same(const void *a, const void *b, size_t bytes, int rank)
+{
+    if (memcmp(a, b, bytes))
+        nc_fail_now("other bits: rank", rank, (long) bytes);
+}
+
+/* All ranks have what rank 0 has. */
+static void compare_ranks(const void *mine, void *other, int bytes)
+{
+    if (nc_rank)
+        MPI_Send(mine, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    for (int r = 1; r < nc_size && nc_rank == 0; r++) {
+        MPI_Recv(other, bytes, MPI_BYTE, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        expect_same(mine, other, (size_t) bytes, r);
+    }
+}
+
+/* The same data three times, the last in place, with a late rank; with another call between. */
+static void same_bits(int is_double, int n, int root, int seed)
+{
+    MPI_Datatype type = is_double ? MPI_DOUBLE : MPI_FLOAT;
+    struct nc_kind kind = {.type = type,.op = MPI_SUM };
+    struct nc_reduction r = {.comm = MPI_COMM_WORLD,.root = root,.kind = &kind,.count = n };
+    size_t bytes = (size_t) n * (is_double ? sizeof(double) : sizeof(float));
+    void *from = malloc(bytes), *first = calloc(1, bytes), *again = calloc(1, bytes);
+
+    nc_say("same bits: %s of %d %s, root %d", root < 0 ? "allreduce" : "reduce", n, is_double ? "doubles" : "floats", root);
+    fill_real(from, is_double, n, seed);
+    nc_call_reduce(&r, from, first);
+    if (nc_rank == seed % nc_size)
+        for (double until = MPI_Wtime() + 2e-4; MPI_Wtime() < until;);
+    nc_call_reduce(&r, from, again);
+    expect_same(first, again, bytes, nc_rank);
+    memcpy(again, from, bytes);
+    nc_call_reduce(&r, root < 0 || root == nc_rank ? MPI_IN_PLACE : from, again);
+    if (root < 0 || root == nc_rank)
+        expect_same(first, again, bytes, nc_rank);
+    if (root < 0)
+        compare_ranks(first, again, (int) bytes);
+    free(from);
+    free(first);
+    free(again);
+}
+
+static void bits(int root)
+{
+    static const int counts[] = { 1, 45, 91, 3000, 9001 };
+
+    for (int i = root % 2; i < 5; i += 2) {
+        same_bits((root / 2 + i) % 2, counts[i], root, root + i);
+        same_bits((root / 2 + i) % 2, counts[i], -1, root + i);
+    }
+}
+
+/* ---- all of them ---- */
+
+static const struct corner {
+    const char *name;
+    void (*run) (int root);
+} corners[] = {
+    {"every_kind", every_kind}, {"in_place", in_place}, {"few", few}, {"sizes", sizes}, {"large_elements", large_elements},
+    {"nothing", nothing}, {"bits", bits}
+};
+
+int main(int argc, char **argv)
+{
+    nc_init(&argc, &argv);
+    nc_kinds_make();
+    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
+        if (argc > 1 && strcmp(argv[1], corners[i].name))
+            continue;
+        double started = MPI_Wtime();
+        for (int root = 0; root < nc_size; root++)
+            corners[i].run(root);
+        if (nc_rank == 0)
+            printf("%s %.2f s\n", corners[i].name, MPI_Wtime() - started);
+    }
+    nc_kinds_free();
+    return nc_finish();
+}

@@ -1,0 +1,339 @@
+/* Reductions of elements of many kinds in buffers with untouched bytes all around and in the gaps; what has to be in them
+ * afterwards is worked out by each rank for itself. */
+
+#ifndef REDUCTIONS_H_INCLUDED
+#define REDUCTIONS_H_INCLUDED
+
+#include "blocks.h"
+
+/* ---- kinds of elements, and an operation on them ---- */
+
+/* An element is `pairs` pairs of ints, or single ones, `stride` bytes apart. */
+struct nc_kind {
+    const char *name;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Aint extent;
+    int pairs, stride;
+    int first, second;          /* where a pair's ints are; second NC_SINGLE: there is only one */
+    int real;                   /* the first is a double */
+    void (*join) (const char *a, char *b);      /* of one pair: b := a op b */
+};
+
+enum { NC_SINGLE = -100, NC_MODULUS = 10007 };
+
+static inline int *nc_int(char *p, int at)
+{
+    return (int *) (void *) (p + at);
+}
+
+static inline int nc_value(const char *p, int at)
+{
+    return *(const int *) (const void *) (p + at);
+}
+
+static inline double nc_real(const char *p)
+{
+    return *(const double *) (const void *) p;
+}
+
+static inline void nc_join_sum(const char *a, char *b)
+{
+    *nc_int(b, 0) += nc_value(a, 0);
+}
+
+static inline void nc_join_max(const char *a, char *b)
+{
+    *nc_int(b, 0) = nc_value(a, 0) > nc_value(b, 0) ? nc_value(a, 0) : nc_value(b, 0);
+}
+
+static inline void nc_join_bxor(const char *a, char *b)
+{
+    *nc_int(b, 0) ^= nc_value(a, 0);
+}
+
+static inline int nc_product(int a, int b)
+{
+    return (int) ((long long) a * b % NC_MODULUS);
+}
+
+static inline void nc_join_product(const char *a, char *b)
+{
+    *nc_int(b, 0) = nc_product(nc_value(a, 0), nc_value(b, 0));
+}
+
+/* x -> c x + d, a after b: associative, but not commutative. */
+static inline void nc_compose(const char *a, char *b, int c, int d)
+{
+    *nc_int(b, d) = (nc_product(nc_value(a, c), nc_value(b, d)) + nc_value(a, d)) % NC_MODULUS;
+    *nc_int(b, c) = nc_product(nc_value(a, c), nc_value(b, c));
+}
+
+static inline void nc_join_affine(const char *a, char *b)
+{
+    nc_compose(a, b, 0, 4);
+}
+
+static inline void nc_join_affine_gaps(const char *a, char *b)
+{
+    nc_compose(a, b, 4, 12);
+}
+
+static inline void nc_join_affine_low(const char *a, char *b)
+{
+    nc_compose(a, b, 4, -8);
+}
+
+static inline void nc_join_product_gaps(const char *a, char *b)
+{
+    *nc_int(b, 4) = nc_product(nc_value(a, 4), nc_value(b, 4));
+    *nc_int(b, 12) = nc_product(nc_value(a, 12), nc_value(b, 12));
+}
+
+/* a's, if it is better; of equal ones the lower place. */
+static inline void nc_take_place(int better, int equal, const char *a, char *b, int at)
+{
+    if (better || (equal && nc_value(a, at) < nc_value(b, at)))
+        memcpy(b, a, (size_t) at + sizeof(int));
+}
+
+static inline void nc_join_minloc(const char *a, char *b)
+{
+    nc_take_place(nc_value(a, 0) < nc_value(b, 0), nc_value(a, 0) == nc_value(b, 0), a, b, 4);
+}
+
+static inline void nc_join_maxloc(const char *a, char *b)
+{
+    nc_take_place(nc_value(a, 0) > nc_value(b, 0), nc_value(a, 0) == nc_value(b, 0), a, b, 4);
+}
+
+static inline void nc_join_minloc_real(const char *a, char *b)
+{
+    nc_take_place(nc_real(a) < nc_real(b), nc_real(a) == nc_real(b), a, b, 8);
+}
+
+static inline void nc_join_maxloc_real(const char *a, char *b)
+{
+    nc_take_place(nc_real(a) > nc_real(b), nc_real(a) == nc_real(b), a, b, 8);
+}
+
+/* A user's operation, of elements of one or many pairs. */
+#define NC_USER_OP(name, stride, bytes) \
+    static inline void nc_op_##name(void *in, void *inout, int *n, MPI_Datatype *type) \
+    { \
+        int size; \
+        MPI_Type_size(*type, &size); \
+        for (MPI_Aint i = 0; i < (MPI_Aint) *n * (size / (bytes)); i++) \
+            nc_join_##name((char *) in + i * (stride), (char *) inout + i * (stride)); \
+    }
+/* *INDENT-OFF* */
+NC_USER_OP(product, 4, 4)
+NC_USER_OP(affine, 8, 8)
+NC_USER_OP(affine_gaps, 20, 8)
+NC_USER_OP(affine_low, 20, 8)
+NC_USER_OP(product_gaps, 20, 8)
+/* *INDENT-ON* */
+
+enum {
+    NC_KIND_SUM, NC_KIND_MAX, NC_KIND_BXOR, NC_KIND_PRODUCT, NC_KIND_AFFINE, NC_KIND_MINLOC, NC_KIND_MAXLOC, NC_KIND_MINLOC_REAL,
+    NC_KIND_MAXLOC_REAL, NC_KIND_AFFINE_GAPS, NC_KIND_AFFINE_LOW, NC_KIND_PRODUCT_GAPS, NC_KINDS
+};
+
+static struct nc_kind nc_kinds[NC_KINDS];
+
+/* `pairs` pairs of ints, each in `stride` bytes from lb on. */
+static inline MPI_Datatype nc_pairs_type(int pairs, int stride, int first, int second, MPI_Aint lb)
+{
+    int one[2] = { 1, 1 };
+    MPI_Aint at[2] = { first, second };
+    MPI_Datatype ints[2] = { MPI_INT, MPI_INT }, raw, pair, type;
+
+    MPI_Type_create_struct(2, one, at, ints, &raw);
+    MPI_Type_create_resized(raw, lb, stride, &pair);
+    MPI_Type_contiguous(pairs, pair, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&raw);
+    MPI_Type_free(&pair);
+    return type;
+}
+
+static inline struct nc_kind nc_kind_ints(const char *name, MPI_Op op, void (*join) (const char *, char *))
+{
+    return (struct nc_kind) {.name = name,.type = MPI_INT,.op = op,.extent = sizeof(int),.pairs = 1,.stride = sizeof(int),
+        .second = NC_SINGLE,.join = join
+    };
+}
+
+static inline struct nc_kind nc_kind_places(const char *name, MPI_Op op, int real, void (*join) (const char *, char *))
+{
+    int extent = real ? 16 : 8;
+
+    return (struct nc_kind) {.name = name,.type = real ? MPI_DOUBLE_INT : MPI_2INT,.op = op,.extent = extent,.pairs = 1,
+        .stride = extent,.second = real ? 8 : 4,.real = real,.join = join
+    };
+}
+
+/* A user's operation on pairs at `first` and `second`. */
+static inline struct nc_kind nc_kind_pairs(const char *name, MPI_User_function * function, int commutes, int pairs, int stride,
+                                           int first, int second, void (*join) (const char *, char *))
+{
+    struct nc_kind k = {.name = name,.extent = (MPI_Aint) pairs * stride,.pairs = pairs,.stride = stride,.first = first,
+        .second = second,.join = join
+    };
+
+    k.type = nc_pairs_type(pairs, stride, first, second, second < 0 ? second : 0);
+    MPI_Op_create(function, commutes, &k.op);
+    return k;
+}
+
+/* Elements of so many pairs, without gaps or with. */
+static inline struct nc_kind nc_kind_affine(const char *name, int pairs, int gaps)
+{
+    return gaps ? nc_kind_pairs(name, nc_op_affine_gaps, 0, pairs, 20, 4, 12, nc_join_affine_gaps) :
+        nc_kind_pairs(name, nc_op_affine, 0, pairs, 8, 0, 4, nc_join_affine);
+}
+
+static inline void nc_kinds_make(void)
+{
+    MPI_Op product;
+
+    MPI_Op_create(nc_op_product, 1, &product);
+    nc_kinds[NC_KIND_SUM] = nc_kind_ints("sum", MPI_SUM, nc_join_sum);
+    nc_kinds[NC_KIND_MAX] = nc_kind_ints("max", MPI_MAX, nc_join_max);
+    nc_kinds[NC_KIND_BXOR] = nc_kind_ints("bxor", MPI_BXOR, nc_join_bxor);
+    nc_kinds[NC_KIND_PRODUCT] = nc_kind_ints("product", product, nc_join_product);
+    nc_kinds[NC_KIND_AFFINE] = nc_kind_affine("affine", 1, 0);
+    nc_kinds[NC_KIND_MINLOC] = nc_kind_places("minloc", MPI_MINLOC, 0, nc_join_minloc);
+    nc_kinds[NC_KIND_MAXLOC] = nc_kind_places("maxloc", MPI_MAXLOC, 0, nc_join_maxloc);
+    nc_kinds[NC_KIND_MINLOC_REAL] = nc_kind_places("minloc of doubles", MPI_MINLOC, 1, nc_join_minloc_real);
+    nc_kinds[NC_KIND_MAXLOC_REAL] = nc_kind_places("maxloc of doubles", MPI_MAXLOC, 1, nc_join_maxloc_real);
+    nc_kinds[NC_KIND_AFFINE_GAPS] = nc_kind_affine("affine with gaps", 1, 1);
+    nc_kinds[NC_KIND_AFFINE_LOW] = nc_kind_pairs("affine, lower bound -8", nc_op_affine_low, 0, 1, 20, 4, -8, nc_join_affine_low);
+    nc_kinds[NC_KIND_PRODUCT_GAPS] = nc_kind_pairs("product with gaps", nc_op_product_gaps, 1, 1, 20, 4, 12, nc_join_product_gaps);
+}
+
+static inline void nc_kind_free(struct nc_kind *k)
+{
+    MPI_Type_free(&k->type);
+    MPI_Op_free(&k->op);
+}
+
+static inline void nc_kinds_free(void)
+{
+    MPI_Op_free(&nc_kinds[NC_KIND_PRODUCT].op);
+    nc_kind_free(&nc_kinds[NC_KIND_AFFINE]);
+    for (int i = NC_KIND_AFFINE_GAPS; i < NC_KINDS; i++)
+        nc_kind_free(&nc_kinds[i]);
+}
+
+/* ---- rows of elements ---- */
+
+static inline uint32_t nc_mixed(uint32_t seed, uint32_t i)
+{
+    uint32_t x = (seed * 0x9e3779b9u) ^ (i * 0x85ebca6bu + 0x165667b1u);
+
+    x = (x ^ (x >> 15)) * 0x2c1b3c6du;
+    return x ^ (x >> 13);
+}
+
+/* Places have few values, so that many are equal. */
+static inline void nc_set_pair(const struct nc_kind *k, char *p, uint32_t x)
+{
+    if (k->real)
+        *(double *) (void *) p = (x >> 16) % 50 / 4.0;
+    else
+        *nc_int(p, k->first) = (int) (k->join == nc_join_minloc || k->join == nc_join_maxloc ? (x >> 16) % 50 : x % NC_MODULUS);
+    if (k->second != NC_SINGLE)
+        *nc_int(p, k->second) = (int) ((x >> 8) % NC_MODULUS);
+}
+
+/* count elements, with guards: what a rank has in call `number`. */
+static inline char *nc_row_make(const struct nc_kind *k, MPI_Count count, int number, int rank)
+{
+    size_t bytes = (size_t) (count * k->extent);
+    char *memory = malloc(bytes + 2 * NC_GUARD);
+
+    memset(memory, NC_UNTOUCHED, bytes + 2 * NC_GUARD);
+    for (MPI_Count i = 0; i < count * k->pairs && rank >= 0; i++)
+        nc_set_pair(k, memory + NC_GUARD + i * k->stride, nc_mixed((uint32_t) (number * 64 + rank), (uint32_t) i));
+    return memory;
+}
+
+/* What all have, combined in the order of ranks. */
+static inline char *nc_row_expected(const struct nc_kind *k, MPI_Count count, int number, int size)
+{
+    char *result = nc_row_make(k, count, number, size - 1);
+
+    for (int rank = size - 2; rank >= 0; rank--) {
+        char *row = nc_row_make(k, count, number, rank);
+        for (MPI_Count i = 0; i < count * k->pairs; i++)
+            k->join(row + NC_GUARD + i * k->stride, result + NC_GUARD + i * k->stride);
+        free(row);
+    }
+    return result;
+}
+
+/* Takes both away. */
+static inline void nc_row_compare(const struct nc_kind *k, MPI_Count count, char *row, char *expected, const char *what)
+{
+    size_t bytes = (size_t) (count * k->extent) + 2 * NC_GUARD;
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (row[i] != expected[i]) {
+            nc_fail_now(what, (long) i - NC_GUARD, (long) bytes - 2 * NC_GUARD);
+            break;
+        }
+    }
+    free(row);
+    free(expected);
+}
+
+/* ---- calls ---- */
+
+struct nc_reduction {
+    MPI_Comm comm;
+    int root;                   /* -1: an allreduce */
+    const struct nc_kind *kind;
+    MPI_Count count;
+    int in_place;               /* where it is allowed */
+    int large;                  /* the binding: counts are MPI_Count */
+};
+
+/* MPICH does not get as far as an algorithm with a reduce of nothing. */
+static inline int nc_call_reduce(const struct nc_reduction *r, const void *from, void *to)
+{
+    int count = (int) r->count;
+
+    if (r->root < 0 || r->count > 0)
+        nc_count(r->root < 0 ? NC_ALLREDUCE : NC_REDUCE, r->comm);
+    if (r->root < 0)
+        return r->large ? MPI_Allreduce_c(from, to, r->count, r->kind->type, r->kind->op, r->comm) :
+            MPI_Allreduce(from, to, count, r->kind->type, r->kind->op, r->comm);
+    return r->large ? MPI_Reduce_c(from, to, r->count, r->kind->type, r->kind->op, r->root, r->comm) :
+        MPI_Reduce(from, to, count, r->kind->type, r->kind->op, r->root, r->comm);
+}
+
+/* A call with its data, which differ by `number`. What was sent has to be as it was. */
+static inline void nc_reduce(const struct nc_reduction *r, int number)
+{
+    const struct nc_kind *k = r->kind;
+    int rank, size, error, gets, in_place;
+    char *from, *to = NULL;
+
+    MPI_Comm_rank(r->comm, &rank);
+    MPI_Comm_size(r->comm, &size);
+    gets = r->root < 0 || r->root == rank;
+    in_place = r->in_place && gets;
+    from = nc_row_make(k, r->count, number, rank);
+    if (gets)
+        to = in_place ? from : nc_row_make(k, r->count, number, -1);
+    error = nc_call_reduce(r, in_place ? MPI_IN_PLACE : from + NC_GUARD, gets ? to + NC_GUARD : NULL);
+    if (error)
+        nc_fail_now("error code", error, rank);
+    if (gets)
+        nc_row_compare(k, r->count, to, nc_row_expected(k, r->count, number, size), "wrong result: byte, of");
+    if (!in_place)
+        nc_row_compare(k, r->count, from, nc_row_make(k, r->count, number, rank), "changed what was sent: byte, of");
+}
+
+#endif
