@@ -235,6 +235,7 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * ho
         state->region[i] = (char *) state->segment.base + offset[i];
     state->waiter.progress = progress;
     state->waiter.yield = MPIDI_NUMACOLL_world.yield;
+    state->waiter.ranks = (unsigned) state->size;
     nc_queue_init(&state->queue, state->region, g, state->rank, (char *) state->memory + p->queue, &state->waiter);
     choose(state, home, p);
 }

@@ -15,6 +15,7 @@ struct nc_waiter {
     int (*progress) (void *context);
     void *context;
     bool yield;                 /* give the CPU away at once: ranks outnumber processors */
+    unsigned ranks;             /* that may have to run before the wait can end; 0: a few */
     /* waits that ended in each stage */
     uint64_t ended_spinning, ended_in_progress, ended_yielding;
 };
