@@ -1,5 +1,22 @@
 #include "across.h"
 
+struct nc_node_tree MPIDI_NUMACOLL_node_tree(const struct nc_hierarchy *h, int root)
+{
+    struct nc_node_tree t = {.h = h,.root = root,.root_node = h->node_of[root],.bit = 1 };
+
+    t.relative = (h->node - t.root_node + h->nodes) % h->nodes;
+    while (t.bit < h->nodes && !(t.relative & t.bit))
+        t.bit *= 2;
+    return t;
+}
+
+int MPIDI_NUMACOLL_speaker(const struct nc_node_tree *t, int places)
+{
+    int relative = t->relative + places;
+
+    return relative == 0 ? t->root : nc_hierarchy_leader(t->h, (relative + t->root_node) % t->h->nodes);
+}
+
 /* ---- channels ---- */
 
 static void open_channel(struct nc_channel *c, const struct nc_hierarchy *h, MPIR_Comm * comm, int peer, int tag,

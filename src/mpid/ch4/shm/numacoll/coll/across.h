@@ -5,6 +5,25 @@
 
 #include "blocks.h"
 
+/* The binomial tree of nodes, in the order of the switches, whose root is the root's node; as this node sees it. A node's
+ * speaker is its leader, the root's node's is the root. */
+struct nc_node_tree {
+    const struct nc_hierarchy *h;
+    int root, root_node;
+    int relative;               /* places after the root's node */
+    int bit;                    /* its lowest bit; children are relative + 1, + 2, + 4, .. below it, the parent relative - bit */
+};
+
+struct nc_node_tree MPIDI_NUMACOLL_node_tree(const struct nc_hierarchy *h, int root);
+
+/* The speaker so many places after this node, which may be negative. */
+int MPIDI_NUMACOLL_speaker(const struct nc_node_tree *t, int places);
+
+static inline bool MPIDI_NUMACOLL_has_child(const struct nc_node_tree *t, int bit)
+{
+    return bit < t->bit && t->relative + bit < t->h->nodes;
+}
+
 /* A row of messages between two ranks, all one way, two of them under way at a time. */
 struct nc_channel {
     MPIR_Comm *comm;

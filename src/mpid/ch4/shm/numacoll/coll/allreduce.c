@@ -14,11 +14,6 @@ static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, s
     MPIDI_NUMACOLL_stream_init(stream, typed);
 }
 
-static int unequal_error(bool unequal)
-{
-    return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
-}
-
 /* Of elements first .. first + n - 1, which every rank puts in its queue, the range, from there. */
 static int combine_range(struct nc_reduction *r, size_t first, size_t n, const struct nc_range *range)
 {
@@ -31,7 +26,7 @@ static int combine_range(struct nc_reduction *r, size_t first, size_t n, const s
     r->before = first;
     mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_move(r->state), -1, &r->combiner, &mine, range,
                                                             &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, unequal_error(unequal));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     r->before = 0;
     return mpi_errno;
 }
@@ -185,6 +180,7 @@ int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
     struct nc_reduction r;
     int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, count, datatype, op, comm, errflag);
 
+    MPIDI_NUMACOLL_expect_result(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, allreduce(&r));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;

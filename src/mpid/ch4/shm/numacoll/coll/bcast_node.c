@@ -176,7 +176,10 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
 {
     struct nc_queue *q = b->move.queue;
     struct message m;
-    int error = nc_move_meet(&b->move, &m.flow, nc_queue_post(q, q->rank), stream, p->source, 1);
+    int error;
+
+    nc_copy_prefetch_out(stream);
+    error = nc_move_meet(&b->move, &m.flow, nc_queue_post(q, q->rank), stream, p->source, 1);
 
     if (error)
         return error;

@@ -90,8 +90,11 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
         struct nc_flow *flow = &m->flow[g->open];
-        int error = nc_move_meet(m, flow, nc_queue_out_post(q, r), &from[r], r,
-                                 (int) q->geometry.ranks);
+        int error;
+
+        nc_copy_prefetch_out(&from[r]);
+        error = nc_move_meet(m, flow, nc_queue_out_post(q, r), &from[r], r,
+                             (int) q->geometry.ranks);
         if (error)
             return error;
         sent[r] = flow->header.total;

@@ -49,7 +49,6 @@ int nc_move_meet(const struct nc_move *m, struct nc_flow *flow, struct nc_post *
 {
     int error;
 
-    nc_copy_prefetch_out(stream);
     error = nc_queue_await(m->queue, post, 1);
     if (error)
         return error;

@@ -3,11 +3,6 @@
 
 #include "reduction.h"
 
-static int unequal_error(bool unequal)
-{
-    return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
-}
-
 /* ---- inside a node ---- */
 
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
@@ -25,7 +20,7 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
                                                              mine, &unequal));
     else
         mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, local_root, &r->combiner, mine, &all, &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, unequal_error(unequal));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -80,38 +75,17 @@ static int by_gather(const struct nc_reduction *r, int root, int tag)
 
 /* ---- across nodes ---- */
 
-/* This node's place in the binomial tree of nodes whose root is the root's. */
-struct place {
-    int relative, nodes, root_node, parent_bit;
-};
-
-static struct place place_of(const struct nc_hierarchy *h, int root)
-{
-    struct place p = {.nodes = h->nodes,.root_node = h->node_of[root] };
-
-    p.relative = (h->node - p.root_node + h->nodes) % h->nodes;
-    for (p.parent_bit = 1; p.parent_bit < h->nodes && !(p.relative & p.parent_bit);)
-        p.parent_bit *= 2;
-    return p;
-}
-
-/* The rank that speaks for a node of the tree: the root for its own. */
-static int speaker(const struct nc_hierarchy *h, const struct place *p, int relative, int root)
-{
-    return relative == 0 ? root : nc_hierarchy_leader(h, (relative + p->root_node) % p->nodes);
-}
-
 /* A window of the nodes below this one to `mine`. */
-static int join_nodes(struct nc_reduction *r, const struct place *p, int root, int tag, void *mine, size_t n)
+static int join_nodes(struct nc_reduction *r, const struct nc_node_tree *t, int tag, void *mine, size_t n)
 {
     const struct nc_hierarchy *h = &r->state->all;
     int mpi_errno = MPI_SUCCESS;
 
-    for (int bit = 1; bit < p->parent_bit && p->relative + bit < p->nodes; bit *= 2) {
+    for (int bit = 1; MPIDI_NUMACOLL_has_child(t, bit); bit *= 2) {
         MPI_Status status;
         MPIR_Request *request = NULL;
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIC_Irecv(h->window[0], (MPI_Aint) h->window_bytes, MPI_BYTE,
-                                                        speaker(h, p, p->relative + bit, root), tag, r->comm, &request));
+                                                        MPIDI_NUMACOLL_speaker(t, bit), tag, r->comm, &request));
         if (request)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, NC_WAITALL(1, &request, &status, r->errflag));
         if (mpi_errno != MPI_SUCCESS)
@@ -125,11 +99,11 @@ static int join_nodes(struct nc_reduction *r, const struct place *p, int root, i
 }
 
 /* By a rank that speaks for its node. *sending: the window before is on its way to the node above. */
-static int window_across(struct nc_reduction *r, const struct place *p, int root, int tag, struct nc_stream *mine, size_t n,
+static int window_across(struct nc_reduction *r, const struct nc_node_tree *t, int tag, struct nc_stream *mine, size_t n,
                          MPIR_Request ** sending)
 {
     const struct nc_hierarchy *h = &r->state->all;
-    bool is_root = r->comm->rank == root;
+    bool is_root = r->comm->rank == t->root;
     struct nc_typed own_result = r->result;
     size_t before = r->before;
     int mpi_errno = MPI_SUCCESS;
@@ -145,10 +119,10 @@ static int window_across(struct nc_reduction *r, const struct place *p, int root
     }
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_inside(r, r->state->rank, mine));
     r->result = own_result;
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, join_nodes(r, p, root, tag, sum, n));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, join_nodes(r, t, tag, sum, n));
     if (!is_root)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIC_Isend(sum, (MPI_Aint) (n * r->element), MPI_BYTE,
-                                                        speaker(h, p, p->relative - p->parent_bit, root), tag, r->comm, sending,
+                                                        MPIDI_NUMACOLL_speaker(t, -t->bit), tag, r->comm, sending,
                                                         r->errflag));
     return mpi_errno;
 }
@@ -156,8 +130,8 @@ static int window_across(struct nc_reduction *r, const struct place *p, int root
 static int across_nodes(struct nc_reduction *r, int root, int tag)
 {
     const struct nc_hierarchy *h = &r->state->all;
-    struct place p = place_of(h, root);
-    int local_root = p.relative == 0 ? MPIR_Get_intranode_rank(r->comm, root) : 0, mpi_errno = MPI_SUCCESS;
+    struct nc_node_tree t = MPIDI_NUMACOLL_node_tree(h, root);
+    int local_root = t.relative == 0 ? MPIR_Get_intranode_rank(r->comm, root) : 0, mpi_errno = MPI_SUCCESS;
     size_t count = (size_t) r->mine.count, most = NC_WINDOW / r->element;
     bool in_place = r->in_place;
     MPIR_Request *sending = NULL;
@@ -170,7 +144,7 @@ static int across_nodes(struct nc_reduction *r, int root, int tag)
         mine.length = mine.at + n * r->element;
         r->in_place = in_place && r->comm->rank == root;
         if (r->state->rank == local_root)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, window_across(r, &p, root, tag, &mine, n, &sending));
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, window_across(r, &t, tag, &mine, n, &sending));
         else
             MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine));
         mine.at = mine.length;
@@ -205,6 +179,7 @@ int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MP
                                                   errflag);
 
     MPIDI_NUMACOLL_count_typed(r.state, NC_COLL_REDUCE, &r.mine);
+    MPIDI_NUMACOLL_expect_result(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;

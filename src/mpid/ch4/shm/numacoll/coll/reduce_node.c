@@ -25,6 +25,12 @@ static char *inline_elements(struct nc_post *post)
 
 /* ---- what I have ---- */
 
+/* Bytes of a fragment of any of equal messages, and elements before it. */
+static size_t bytes_of(const struct reduce *r, uint64_t i)
+{
+    return r->mine.fragments ? nc_frag_bytes(r->mine.header.total, r->mine.header.fragment, i) : r->mine.header.total;
+}
+
 /* The header of mine, with fragments of whole elements. */
 static void begin(struct reduce *r)
 {
@@ -36,23 +42,23 @@ static void begin(struct reduce *r)
     if (nc_stream_rest(r->stream) <= NC_REDUCE_INLINE) {
         mine->header.fragment = 0;
         mine->fragments = 0;
+        /* the stores to it would wait for the load of the data */
+        nc_queue_prefetch_out_post(r->move->queue, mine->header.total);
         return;
     }
+    /* all write and read at the same time: there is nothing to overlap, and each announcement costs */
+    if (r->readers.count[0] > 1)
+        mine->header.fragment = r->move->largest_fragment;
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
     if (mine->header.fragment == 0)
         mine->header.fragment = (uint32_t) element;
     mine->fragments = nc_frag_count(mine->header.total, mine->header.fragment);
+    nc_queue_prefetch_slot(r->move->queue, bytes_of(r, 0));
 }
 
 static uint64_t rounds_of(const struct reduce *r)
 {
     return r->mine.fragments ? r->mine.fragments : 1;
-}
-
-/* Bytes of a fragment of any of equal messages, and elements before it. */
-static size_t bytes_of(const struct reduce *r, uint64_t i)
-{
-    return r->mine.fragments ? nc_frag_bytes(r->mine.header.total, r->mine.header.fragment, i) : r->mine.header.total;
 }
 
 static size_t first_of(const struct reduce *r, uint64_t i)

@@ -100,6 +100,15 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     goto fn_exit;
 }
 
+void MPIDI_NUMACOLL_expect_result(const struct nc_reduction *r)
+{
+    size_t bytes = r->element * (size_t) r->result.count;
+    const char *result = r->result.buffer;
+
+    for (size_t at = 0; result && at < bytes && at < NC_PREFETCHED; at += 64)
+        __builtin_prefetch(result + at, 1);
+}
+
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r)
 {
     MPL_free(r->allocated);

@@ -135,7 +135,10 @@ static int receive(struct nc_move *m, struct nc_stream *mine, size_t *sent)
 {
     struct nc_queue *q = m->queue;
     struct nc_flow flow;
-    int error = nc_move_meet(m, &flow, nc_queue_post(q, q->rank), mine, q->rank, 1);
+    int error;
+
+    nc_copy_prefetch_out(mine);
+    error = nc_move_meet(m, &flow, nc_queue_post(q, q->rank), mine, q->rank, 1);
 
     if (error)
         return error;

@@ -146,6 +146,26 @@ static inline void nc_queue_prefetch_post(const struct nc_queue *q, int reader, 
         __builtin_prefetch(post + at, 1);
 }
 
+/* The same of my OUT post: its readers have it. */
+static inline void nc_queue_prefetch_out_post(const struct nc_queue *q, size_t payload)
+{
+    const char *post = (const char *) nc_queue_out_post(q, q->rank);
+
+    for (size_t at = 0; at < offsetof(struct nc_post, payload) + payload; at += 64)
+        __builtin_prefetch(post + at, 1);
+}
+
+#define NC_PREFETCHED 2048      /* bytes; of longer rows the processor sees for itself what comes next */
+
+/* The same of the next slot of my OUT ring, which `bytes` will fill. */
+static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes)
+{
+    const char *slot = nc_queue_slot(q, q->rank, q->head);
+
+    for (size_t at = 0; at < bytes && at < NC_PREFETCHED; at += 64)
+        __builtin_prefetch(slot + at, 1);
+}
+
 /* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place), in the reader's post
  * or in my OUT post. */
 static inline void nc_queue_announce(struct nc_queue *q, struct nc_post *post, uint64_t n)
