@@ -70,14 +70,16 @@ static void print_segment(FILE * out, const struct MPIDI_NUMACOLL_comm *state, i
 static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
-    char tree[32], barrier[32];
+    char tree[32], barrier[32], version[32];
 
     fprintf(out, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
     print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
     MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
-    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s", g->slots,
-            g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier);
+    MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version, sizeof version);
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s, reduce_group %s, "
+            "allreduce_version %s", g->slots, g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier,
+            MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_REDUCE_GROUP)), version);
     print_levels(out, &state->all);
     print_placement(out, state->placement, state->size);
     if (state->unbound)
