@@ -79,6 +79,73 @@ static void nothing(int root)
     nc_kind_free(&k);
 }
 
+/* ---- elements that lie between each other: columns of a matrix ---- */
+
+enum { SIDE = 4 };
+
+/* Of each column its first two numbers, and its last two, are maps to be composed. */
+static void compose_columns(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    int row = SIDE * (int) sizeof(int);
+
+    (void) type;
+    for (int column = 0; column < *n; column++) {
+        char *a = (char *) in + column * (int) sizeof(int), *b = (char *) inout + column * (int) sizeof(int);
+        nc_compose(a, b, 0, row);
+        nc_compose(a, b, 2 * row, 3 * row);
+    }
+}
+
+static void fill_columns(int matrix[SIDE * SIDE], int seed, int rank)
+{
+    for (int i = 0; i < SIDE * SIDE; i++)
+        matrix[i] = (int) (nc_mixed((uint32_t) (seed * 64 + rank), (uint32_t) i) % NC_MODULUS);
+}
+
+/* In the columns that were reduced what has to be there, in the others what was. */
+static void expect_columns(const int result[SIDE * SIDE], int columns, int seed)
+{
+    int expected[SIDE * SIDE], other[SIDE * SIDE];
+
+    fill_columns(expected, seed, nc_size - 1);
+    for (int rank = nc_size - 2; rank >= 0; rank--) {
+        fill_columns(other, seed, rank);
+        compose_columns(other, expected, &(int) {SIDE}, NULL);
+    }
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        if (result[i] != (i % SIDE < columns ? expected[i] : -1))
+            nc_fail_now("wrong number of a matrix", i, result[i]);
+    }
+}
+
+static void columns(int root)
+{
+    MPI_Datatype raw, column;
+    MPI_Op op;
+
+    MPI_Type_vector(SIDE, 1, SIDE, MPI_INT, &raw);
+    MPI_Type_create_resized(raw, 0, sizeof(int), &column);
+    MPI_Type_commit(&column);
+    MPI_Op_create(compose_columns, 0, &op);
+    for (int n = 1; n <= SIDE; n += SIDE - 1) {
+        for (int all = 0; all < 2; all++) {
+            int matrix[SIDE * SIDE], result[SIDE * SIDE];
+            struct nc_kind kind = {.type = column,.op = op };
+            struct nc_reduction r = {.comm = MPI_COMM_WORLD,.root = all ? -1 : root,.kind = &kind,.count = n };
+            nc_say("columns: %d of them, %s, root %d", n, all ? "allreduce" : "reduce", root);
+            fill_columns(matrix, number, nc_rank);
+            memset(result, -1, sizeof result);
+            nc_call_reduce(&r, matrix, result);
+            if (all || root == nc_rank)
+                expect_columns(result, n, number);
+            number++;
+        }
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&column);
+    MPI_Type_free(&raw);
+}
+
 /* ---- sums of real numbers depend on the order ---- */
 
 static void fill_real(void *data, int is_double, int n, int seed)
@@ -154,7 +221,7 @@ static const struct corner {
     void (*run) (int root);
 } corners[] = {
     {"every_kind", every_kind}, {"in_place", in_place}, {"few", few}, {"sizes", sizes}, {"large_elements", large_elements},
-    {"nothing", nothing}, {"bits", bits}
+    {"nothing", nothing}, {"columns", columns}, {"bits", bits}
 };
 
 int main(int argc, char **argv)

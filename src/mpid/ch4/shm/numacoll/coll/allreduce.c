@@ -178,7 +178,7 @@ int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
                              MPIR_Comm * comm, NC_ERRFLAG_T errflag)
 {
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, count, datatype, op, comm, errflag);
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, true, count, datatype, op, comm, errflag);
 
     MPIDI_NUMACOLL_expect_result(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, allreduce(&r));

@@ -52,12 +52,14 @@ static size_t next_window(struct relay *r, struct nc_stream *root_stream, char *
     } else {
         MPI_Status status;
         MPIR_Request *request = NULL;
-        MPIDI_NUMACOLL_keep_first(&r->mpi_errno, MPIC_Irecv(window, NC_WINDOW, MPI_BYTE, MPIDI_NUMACOLL_speaker(&r->tree, -r->tree.bit),
-                                                           MPIR_BCAST_TAG, r->comm, &request));
-        if (request)
-            MPIDI_NUMACOLL_keep_first(&r->mpi_errno, NC_WAITALL(1, &request, &status, r->errflag));
-        if (r->mpi_errno == MPI_SUCCESS)
+        int mpi_errno = MPIC_Irecv(window, NC_WINDOW, MPI_BYTE, MPIDI_NUMACOLL_speaker(&r->tree, -r->tree.bit), MPIR_BCAST_TAG, r->comm,
+                                   &request);
+        if (mpi_errno == MPI_SUCCESS)
+            mpi_errno = NC_WAITALL(1, &request, &status, r->errflag);
+        /* not of an error before: the message goes on to those below */
+        if (mpi_errno == MPI_SUCCESS)
             bytes = (size_t) MPIR_STATUS_GET_COUNT(status);
+        MPIDI_NUMACOLL_keep_first(&r->mpi_errno, mpi_errno);
     }
     return bytes;
 }

@@ -41,6 +41,8 @@ static int send_first(struct gather *g, struct nc_stream *mine)
         return 0;
     }
     nc_move_begin(g->move, &g->mine, mine, q->rank);
+    if (g->group)
+        nc_move_fill_slots(g->move, &g->mine);
     g->mine.post = post;
     g->mine.header.first_slot = nc_queue_position(q);
     if (g->group && g->readers.count[0] == 1) {

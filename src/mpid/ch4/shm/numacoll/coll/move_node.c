@@ -12,6 +12,12 @@ void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stre
     };
 }
 
+void nc_move_fill_slots(const struct nc_move *m, struct nc_flow *flow)
+{
+    flow->header.fragment = m->largest_fragment;
+    flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
+}
+
 int nc_move_inline(const struct nc_move *m, struct nc_post *post, struct nc_stream *stream,
                    int how)
 {

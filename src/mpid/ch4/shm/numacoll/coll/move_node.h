@@ -42,6 +42,10 @@ static inline bool nc_move_is_inline(const struct nc_stream *stream)
 void nc_move_begin(const struct nc_move *move, struct nc_flow *flow, struct nc_stream *stream,
                    int rank);
 
+/* Writer: fragments as large as slots. Where all write and read at the same time there is nothing to
+ * overlap, and each announcement costs. */
+void nc_move_fill_slots(const struct nc_move *move, struct nc_flow *flow);
+
 /* Writer: a whole message into a post that is taken, and announces it. 0, or the error of the copy. */
 int nc_move_inline(const struct nc_move *move, struct nc_post *post, struct nc_stream *stream,
                    int how);

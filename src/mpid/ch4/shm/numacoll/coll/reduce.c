@@ -26,49 +26,55 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
 
 /* ---- by a gather: operations that keep the order on several nodes, elements larger than a slot ---- */
 
-/* Elements a rank gives at a time: of all ranks about a window, at least one. */
-static size_t gathered_at_once(const struct nc_reduction *r)
+/* What has been gathered, packed, the block of rank 0 first, to elements of the result. */
+static int join_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
 {
-    size_t n = NC_WINDOW / ((size_t) r->comm->local_size * (size_t) (r->extent > 0 ? r->extent : 1));
+    int error = 0, last = r->comm->local_size - 1;
 
-    return n ? n : 1;
+    for (int rank = last; rank >= 0 && !error; rank--) {
+        const char *block = blocks + (size_t) rank * n * r->element;
+        error = (rank == last ? r->combiner.take : r->combiner.join) (r, first, block, n);
+    }
+    return MPIDI_NUMACOLL_error(error);
 }
 
-/* What has been gathered, the block of rank 0 first, to elements of the result. */
-static int join_blocks(const struct nc_reduction *r, char *blocks, size_t first, size_t n)
+/* Whether the root has memory for so many bytes, as it says to all; a window it has, or nothing goes on anyway. */
+static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *memory, int root)
 {
-    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, first, n);
-    int mpi_errno = MPI_SUCCESS, last = r->comm->local_size - 1;
+    int mpi_errno = MPI_SUCCESS, enough = memory != NULL;
+    struct nc_typed typed = {&enough, 1, MPI_INT};
 
-    for (int rank = last; rank >= 0 && mpi_errno == MPI_SUCCESS; rank--) {
-        struct nc_typed block = {blocks + (MPI_Aint) (rank * n) * r->extent, (MPI_Aint) n, r->mine.datatype};
-        mpi_errno = rank == last ? MPIDI_NUMACOLL_copy_own(&block, &to) :
-            MPIR_Reduce_local(block.buffer, to.buffer, (MPI_Aint) n, r->mine.datatype, r->op);
-    }
+    if (bytes > NC_WINDOW)
+        mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->state, &typed, root, r->comm, r->errflag);
+    else
+        enough = 1;
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_ERR_CHKANDJUMP(!enough, mpi_errno, MPI_ERR_OTHER, "**nomem");
+
+  fn_fail:
     return mpi_errno;
 }
 
-static int by_gather(const struct nc_reduction *r, int root, int tag)
+static int by_gather(struct nc_reduction *r, int root, int tag)
 {
     int mpi_errno = MPI_SUCCESS;
-    size_t count = (size_t) r->mine.count, most = gathered_at_once(r);
-    MPI_Aint lb, true_extent;
+    size_t count = (size_t) r->mine.count, most = MPIDI_NUMACOLL_gathered_at_once(r);
+    size_t bytes = most * (size_t) r->comm->local_size * r->element;
     bool is_root = r->comm->rank == root;
-    char *memory = NULL;
+    char *memory = is_root ? MPL_malloc(bytes, MPL_MEM_COLL) : NULL;
 
-    MPIR_Type_get_true_extent_impl(r->mine.datatype, &lb, &true_extent);
-    if (is_root) {
-        memory = MPL_malloc((size_t) true_extent + most * (size_t) r->comm->local_size * (size_t) r->extent, MPL_MEM_COLL);
-        MPIR_ERR_CHKANDSTMT(!memory, mpi_errno, MPI_ERR_OTHER, return mpi_errno, "**nomem");
-    }
+    mpi_errno = agree_on_memory(r, bytes, memory, root);
+    MPIR_ERR_CHECK(mpi_errno);
     for (size_t first = 0; first < count || first == 0; first += most) {
         size_t n = count - first < most ? count - first : most;
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
-        struct nc_blocks blocks = {.buffer = memory ? memory - lb : NULL,.count = (MPI_Aint) n,.datatype = r->mine.datatype };
+        struct nc_blocks blocks = {.buffer = memory,.count = (MPI_Aint) (n * r->element),.datatype = MPI_BYTE };
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag, r->comm, r->errflag));
         if (is_root)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory - lb, first, n));
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory, first, n));
     }
+
+  fn_fail:
     MPL_free(memory);
     return mpi_errno;
 }
@@ -175,7 +181,7 @@ int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MP
                           MPIR_Comm * comm, NC_ERRFLAG_T errflag)
 {
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, comm->rank == root ? recvbuf : NULL, count, datatype, op, comm,
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, comm->rank == root, count, datatype, op, comm,
                                                   errflag);
 
     MPIDI_NUMACOLL_count_typed(r.state, NC_COLL_REDUCE, &r.mine);

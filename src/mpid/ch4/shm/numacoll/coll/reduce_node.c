@@ -46,9 +46,8 @@ static void begin(struct reduce *r)
         nc_queue_prefetch_out_post(r->move->queue, mine->header.total);
         return;
     }
-    /* all write and read at the same time: there is nothing to overlap, and each announcement costs */
     if (r->readers.count[0] > 1)
-        mine->header.fragment = r->move->largest_fragment;
+        nc_move_fill_slots(r->move, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
     if (mine->header.fragment == 0)
         mine->header.fragment = (uint32_t) element;

@@ -40,7 +40,7 @@ static int join(void *context, size_t first, const void *packed, size_t n)
 
     if (!r->plain) {
         struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
-        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element) : MPI_ERR_NO_MEM;
+        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element) : MPIDI_NUMACOLL_internal_error();
         if (mpi_errno != MPI_SUCCESS)
             return mpi_errno;
         packed = r->temporary;
@@ -65,39 +65,62 @@ static bool is_plain(MPI_Datatype datatype, MPI_Aint size, MPI_Aint extent, MPI_
     return contiguous && size == extent && true_lb == 0;
 }
 
-int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, MPI_Aint count,
-                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r)
+{
+    size_t n = NC_WINDOW / ((size_t) r->comm->local_size * r->element);
+
+    return n ? n : 1;
+}
+
+/* Elements that are joined at once, at most. */
+static size_t joined_at_once(const struct nc_reduction *r)
+{
+    size_t count = (size_t) r->mine.count, fragment = MPIDI_NUMACOLL_move(r->state)->largest_fragment;
+    size_t n = MPIDI_NUMACOLL_gathered_at_once(r);
+
+    if (r->fits && !MPIDI_NUMACOLL_is_across(r->comm))
+        n = (fragment > NC_REDUCE_INLINE ? fragment : NC_REDUCE_INLINE) / r->element + 1;
+    return n < count ? n : count;
+}
+
+/* Whatever the extent: the elements may lie in each other, or go down. */
+static int make_temporary(struct nc_reduction *r, MPI_Aint lb, MPI_Aint true_extent)
 {
     int mpi_errno = MPI_SUCCESS;
+    size_t n = joined_at_once(r), step = (size_t) (r->extent < 0 ? -r->extent : r->extent);
+
+    r->allocated = MPL_malloc((size_t) true_extent + n * step, MPL_MEM_COLL);
+    MPIR_ERR_CHKANDJUMP(!r->allocated, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    r->temporary = (char *) r->allocated - lb;
+    if (r->extent < 0 && n > 0)
+        r->temporary += (n - 1) * step;
+
+  fn_fail:
+    return mpi_errno;
+}
+
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, bool has_result, MPI_Aint count,
+                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+{
     MPI_Aint size, extent, lb, true_extent;
-    const struct nc_move *move = MPIDI_NUMACOLL_move(MPIDI_NUMACOLL_home_state(comm));
-    size_t most;
 
     MPIR_Datatype_get_size_macro(datatype, size);
     MPIR_Datatype_get_extent_macro(datatype, extent);
     MPIR_Type_get_true_extent_impl(datatype, &lb, &true_extent);
+    if (size == 0)
+        count = 0;
     *r = (struct nc_reduction) {
         .state = MPIDI_NUMACOLL_home_state(comm),.comm = comm,.errflag = errflag,
         .mine = {(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count, datatype},.result = {recvbuf, count, datatype},
-        .op = op,.in_place = sendbuf == MPI_IN_PLACE,.commutative = MPIR_Op_is_commutative(op),
+        .has_result = has_result,.op = op,.in_place = sendbuf == MPI_IN_PLACE,.commutative = MPIR_Op_is_commutative(op),
         .plain = is_plain(datatype, size, extent, lb),.extent = extent,.element = size ? (size_t) size : 1
     };
-    r->fits = nc_reduce_fits(move, r->element) && r->element <= r->state->smallest_slot && r->element <= NC_WINDOW;
+    r->fits = nc_reduce_fits(MPIDI_NUMACOLL_move(r->state), r->element) &&
+        (!MPIDI_NUMACOLL_is_across(comm) || (r->element <= r->state->smallest_slot && r->element <= NC_WINDOW));
     r->combiner = (struct nc_combiner) {
         .element = r->element,.context = r,.own = own,.take = take,.join = join,.join_packed = join_packed
     };
-    if (r->plain)
-        goto fn_exit;
-    most = move->largest_fragment > NC_REDUCE_INLINE ? move->largest_fragment : NC_REDUCE_INLINE;
-    most = most / r->element + 1;
-    r->allocated = MPL_malloc((size_t) true_extent + most * (size_t) (extent > true_extent ? extent : true_extent), MPL_MEM_COLL);
-    MPIR_ERR_CHKANDJUMP(!r->allocated, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    r->temporary = (char *) r->allocated - lb;
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+    return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }
 
 void MPIDI_NUMACOLL_expect_result(const struct nc_reduction *r)
@@ -105,7 +128,7 @@ void MPIDI_NUMACOLL_expect_result(const struct nc_reduction *r)
     size_t bytes = r->element * (size_t) r->result.count;
     const char *result = r->result.buffer;
 
-    for (size_t at = 0; result && at < bytes && at < NC_PREFETCHED; at += 64)
+    for (size_t at = 0; r->has_result && at < bytes && at < NC_PREFETCHED; at += 64)
         __builtin_prefetch(result + at, 1);
 }
 

@@ -11,21 +11,22 @@ struct nc_reduction {
     MPIR_Comm *comm;
     NC_ERRFLAG_T errflag;
     struct nc_typed mine;       /* MPI_IN_PLACE is resolved: then it is the result */
-    struct nc_typed result;     /* buffer NULL: there is none on this rank */
+    struct nc_typed result;     /* if this rank has one */
+    bool has_result;
     MPI_Op op;
     bool in_place, commutative;
     bool plain;                 /* elements are the same packed and not */
     MPI_Aint extent;
     size_t element;             /* bytes, packed; 1 if there are none */
-    bool fits;                  /* an element fits every node's slots; the same on all ranks */
+    bool fits;                  /* an element fits the slots, of all nodes if there are several; the same on all ranks */
     size_t before;              /* elements before those the combiner counts from */
-    char *temporary;            /* for elements of a fragment that are not plain, [largest fragment], or NULL */
+    char *temporary;            /* for elements that are not plain, as many as are joined at once, or NULL */
     void *allocated;            /* ... as it was */
     struct nc_combiner combiner;
 };
 
-/* recvbuf: NULL where there is no result. Errors: no memory; the call is to be made all the same. */
-int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, MPI_Aint count,
+/* Errors: no memory; the call is to be made all the same. */
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, bool has_result, MPI_Aint count,
                                   MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag);
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
 
@@ -37,6 +38,9 @@ static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
 {
     return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
 }
+
+/* Where the root gathers what it combines: elements a rank gives at a time, of all ranks about a window, at least one. */
+size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r);
 
 /* Elements first .. first + n - 1 of mine or of the result. */
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n);

@@ -351,9 +351,12 @@ static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * h
     if (state->memory) {
         point_into_memory(state, &parts);
         mpi_errno = locate(state, home);
+        MPIR_ERR_CHECK(mpi_errno);
         group(state, home, &parts);
         choose(state, home, &parts);
     }
+
+  fn_fail:
     return mpi_errno;
 }
 

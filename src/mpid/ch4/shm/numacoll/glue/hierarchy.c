@@ -76,16 +76,18 @@ static void list_back(struct nc_hierarchy *h)
 static int most_on_a_node(const MPIR_Comm * comm)
 {
     int most = 1, *ranks;
+    bool counted;
 
     if (comm->node_count == 1)
         return comm->local_size;
     ranks = MPL_calloc((size_t) comm->node_count, sizeof *ranks, MPL_MEM_COLL);
-    for (int rank = 0; rank < comm->local_size && ranks; rank++) {
+    counted = ranks != NULL;
+    for (int rank = 0; rank < comm->local_size && counted; rank++) {
         int here = ++ranks[comm->internode_table[rank]];
         most = here > most ? here : most;
     }
     MPL_free(ranks);
-    return ranks ? most : comm->local_size;
+    return counted ? most : comm->local_size;
 }
 
 /* The parts of the memory that stays, and of that needed for the making, bytes from their starts. */
@@ -103,7 +105,7 @@ static struct parts parts_of(const MPIR_Comm * comm)
     p.window_bytes = comm->node_count > 1 ? nc_window_bytes(most) : 0;
     p.typed = p.stream + most * sizeof(struct nc_stream);
     p.length = p.typed + most * sizeof(struct nc_typed);
-    p.window = p.length + most * sizeof(uint64_t);
+    p.window = (p.length + most * sizeof(uint64_t) + 63) / 64 * 64;
     p.groups = p.window + NC_WINDOWS * p.window_bytes;
     p.lists = p.groups + (nc_groups_most_bytes(comm->local_size, NC_LEVELS + 1) + 7) / 8 * 8;
     p.end = p.lists + (4 * ranks + 1) * sizeof(int);

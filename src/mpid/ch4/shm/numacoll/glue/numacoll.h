@@ -89,7 +89,8 @@ static inline size_t nc_window_bytes(size_t ranks)
 {
     size_t data = ranks * nc_window_part(ranks);
 
-    return ranks * sizeof(uint64_t) + (data > NC_WINDOW ? data : NC_WINDOW);
+    /* an operation of the user may ask for what malloc aligns to */
+    return (ranks * sizeof(uint64_t) + (data > NC_WINDOW ? data : NC_WINDOW) + 63) / 64 * 64;
 }
 
 /* Ranks by all active levels. */
