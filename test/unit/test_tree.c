@@ -32,11 +32,27 @@ static int walk(const struct nc_tree *t, int rank, int root, char *met)
     return n;
 }
 
+/* What is found without the table is what it has. */
+static void check_next(const struct nc_tree *t, enum nc_tree_kind kind, int k)
+{
+    for (int i = 0; i < t->size; i++) {
+        int n = t->first[i + 1] - t->first[i], child = i;
+        assert_int_equal(nc_tree_parent(kind, k, i), t->parent[i]);
+        for (int j = 0; j < n; j++) {
+            int place = t->first[i] + (nc_tree_larger_last(kind) ? n - 1 - j : j);
+            child = nc_tree_next(kind, k, t->size, i, child);
+            assert_int_equal(child, t->child[place]);
+        }
+        assert_int_equal(nc_tree_next(kind, k, t->size, i, child), -1);
+    }
+}
+
 static void check_all_roots(enum nc_tree_kind kind, int k)
 {
     for (int p = 1; p <= LARGEST; p++) {
         struct nc_tree t = make(kind, k, p);
         assert_int_equal(t.parent[0], -1);
+        check_next(&t, kind, k);
         for (int root = 0; root < p; root++) {
             char met[LARGEST] = { 0 };
             assert_int_equal(walk(&t, root, root, met), p);

@@ -15,7 +15,7 @@ static int knomial_parent(int i, int k)
     return (int) (i - i / weight % k * weight);
 }
 
-static int parent_of(enum nc_tree_kind kind, int k, int i)
+int nc_tree_parent(enum nc_tree_kind kind, int k, int i)
 {
     if (i == 0)
         return -1;
@@ -31,6 +31,26 @@ static int parent_of(enum nc_tree_kind kind, int k, int i)
     }
 }
 
+/* The only rank that can be the next child of i: the first, if child is i. */
+static long next_candidate(enum nc_tree_kind kind, int k, int i, int child)
+{
+    long weight = 1;
+
+    if (kind == NC_TREE_KARY && child == i)
+        return (long) k * i + 1;
+    /* A k-nomial tree's children differ from i in one base-k digit; 1, 2, .. k - 1, then the digit above. */
+    while (kind == NC_TREE_KNOMIAL && weight * k <= child - i)
+        weight *= k;
+    return child + weight;
+}
+
+int nc_tree_next(enum nc_tree_kind kind, int k, int p, int i, int child)
+{
+    long next = next_candidate(kind, k, i, child);
+
+    return next < p && nc_tree_parent(kind, k, (int) next) == i ? (int) next : -1;
+}
+
 void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, int k, int p)
 {
     tree->size = p;
@@ -41,17 +61,16 @@ void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, in
     for (int i = 0; i <= p; i++)
         tree->first[i] = 0;
     for (int i = 0; i < p; i++) {
-        tree->parent[i] = parent_of(kind, k, i);
+        tree->parent[i] = nc_tree_parent(kind, k, i);
         if (i > 0)
             tree->first[tree->parent[i] + 1]++;
     }
     for (int i = 0; i < p; i++)
         tree->first[i + 1] += tree->first[i];
 
-    /* From the highest rank down: in a k-nomial tree it has the largest subtree and must be told first. A k-ary
-     * tree's subtrees differ the other way round. first[] serves as the fill position and is put back after. */
+    /* The larger subtree must be told first. first[] serves as the fill position and is put back after. */
     for (int n = 1; n < p; n++) {
-        int i = kind == NC_TREE_KNOMIAL ? p - n : n;
+        int i = nc_tree_larger_last(kind) ? p - n : n;
         tree->child[tree->first[tree->parent[i]]++] = i;
     }
     for (int i = p; i > 0; i--)

@@ -7,6 +7,7 @@
 #ifndef NC_TREE_H_INCLUDED
 #define NC_TREE_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum nc_tree_kind { NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN };
@@ -24,6 +25,18 @@ size_t nc_tree_bytes(int p);
 /* Fills *tree for p >= 1 ranks in memory of nc_tree_bytes(p) bytes, aligned for int; k >= 2 is the degree of kary and
  * knomial. */
 void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, int k, int p);
+
+/* The same shapes without a table, for one rank of a tree needed but once: the parent of i, -1 for the root; */
+int nc_tree_parent(enum nc_tree_kind kind, int k, int i);
+/* the child of i after child, ascending, the first if child is i; -1: no more. O(log p). */
+int nc_tree_next(enum nc_tree_kind kind, int k, int p, int i, int child);
+
+/* Of two children, which has the larger subtree if they differ: in a k-nomial tree the higher rank, in a k-ary tree the
+ * lower one. */
+static inline bool nc_tree_larger_last(enum nc_tree_kind kind)
+{
+    return kind == NC_TREE_KNOMIAL;
+}
 
 static inline int nc_tree_relative(const struct nc_tree *tree, int rank, int root)
 {
