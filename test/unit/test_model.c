@@ -568,6 +568,25 @@ static void huge(void **state)
     }
 }
 
+/* What a schedule's rounds cost, counted: 1 s a message, 1 s a byte. */
+static void exchanges(void **state)
+{
+    struct nc_model_link link = { 1, 1 };
+
+    (void) state;
+    same(nc_model_doubling(link, 1, 8), 0);
+    same(nc_model_rabenseifner(link, 1, 8), 0);
+    same(nc_model_doubling(link, 2, 8), 9);
+    same(nc_model_doubling(link, 8, 8), 3 * 9);
+    same(nc_model_doubling(link, 9, 8), 3 * 9 + 2 * 9);
+    /* halves of 4, 2 and 1 bytes, and back */
+    same(nc_model_rabenseifner(link, 8, 8), 2 * (5 + 3 + 2));
+    same(nc_model_rabenseifner(link, 15, 8), 2 * (5 + 3 + 2) + 2 * 9);
+    /* short messages by fewer, long ones by smaller messages */
+    assert_true(nc_model_doubling(cluster, 8, 64) < nc_model_rabenseifner(cluster, 8, 64));
+    assert_true(nc_model_doubling(cluster, 8, 1 << 20) > nc_model_rabenseifner(cluster, 8, 1 << 20));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -582,7 +601,7 @@ int main(void)
         cmocka_unit_test(links_out_of_the_ordinary), cmocka_unit_test(regimes), cmocka_unit_test(forms_meet),
         cmocka_unit_test(longer_messages_take_longer), cmocka_unit_test(saw_tooth_over_fragments),
         cmocka_unit_test(minimum_over_fragments), cmocka_unit_test(best_fragment_of_any_queue),
-        cmocka_unit_test(practical_rules), cmocka_unit_test(table_of_queues), cmocka_unit_test(huge)
+        cmocka_unit_test(exchanges), cmocka_unit_test(practical_rules), cmocka_unit_test(table_of_queues), cmocka_unit_test(huge)
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

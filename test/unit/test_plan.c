@@ -54,10 +54,47 @@ static void wrong(void **state)
     }
 }
 
+static void close_to(double a, double b)
+{
+    assert_true(a - b < 1e-15 && b - a < 1e-15);
+}
+
+static void links(void **state)
+{
+    struct nc_links l;
+
+    (void) state;
+    assert_true(nc_links_parse(&l, "switch1:1.5/0.25,*:20/0"));
+    close_to(l.link[NC_LEVEL_SWITCH1].alpha, 1.5e-6);
+    close_to(l.link[NC_LEVEL_SWITCH1].beta, 0.25e-9);
+    close_to(l.link[NC_LEVEL_TOP].alpha, 20e-6);
+    close_to(l.link[NC_LEVEL_NODE].beta, 0);
+    assert_true(nc_links_parse(&l, "top:7/3"));
+    close_to(l.link[NC_LEVEL_TOP].alpha, 7e-6);
+    close_to(l.link[NC_LEVEL_SWITCH1].alpha, NC_LINK_ALPHA * 1e-6);
+    close_to(l.link[NC_LEVEL_SWITCH1].beta, NC_LINK_BETA * 1e-9);
+}
+
+static void wrong_links(void **state)
+{
+    static const char *const texts[] = {
+        "1.5/0.1", "*:", "*:1", "*:1/", "*:/1", "*:1/2/3", "*:-1/1", "*:1/-1", "*:nan/1", "*:inf/1", "*:1e3/1", "*:1.2.3/1",
+        "*:./1", "*:1/1,", "*:1/1,*:2/2", "oak:1/1", "*:1/1000001", "*: 1/1", "*:1/1 ", "*:0x1/1", "top:1,2"
+    };
+    struct nc_links l;
+
+    (void) state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (nc_links_parse(&l, texts[i]))
+            fail_msg("\"%s\" passes", texts[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_level), cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong)
+        cmocka_unit_test(each_level), cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong), cmocka_unit_test(links),
+        cmocka_unit_test(wrong_links)
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ static const struct nc_variable table[] = {
     {"levels", NC_KIND_LEVELS, NC_PER_COMMUNICATOR, 0, 0, "", NULL},
     {"mapping", NC_KIND_CHOICE, NC_PER_COMMUNICATOR, 0, 2, "", "binding core list:"},
     {"bcast_group", NC_KIND_PLAN, NC_PER_CALL, 0, 1, "", "flat knomial/"},
+    {"links", NC_KIND_LINKS, NC_PER_CALL, 0, 0, "", NULL},
 };
 
 static void finds_names(void **state)
@@ -74,6 +75,10 @@ static void levels_and_plans(void **state)
     nc_variable_allowed(&table[5], text, sizeof text);
     assert_non_null(strstr(text, "numa, package, node, switch1"));
     assert_non_null(strstr(text, "algorithms of flat, knomial/K"));
+    assert_true(nc_variable_parse(&table[6], "top:2/0.1", &value) && value == 0);
+    assert_false(nc_variable_parse(&table[6], "top:2", &value));
+    nc_variable_allowed(&table[6], text, sizeof text);
+    assert_non_null(strstr(text, "LEVEL:MICROSECONDS/NANOSECONDS"));
     assert_true(nc_variable_parse(&table[4], "core", &value) && nc_variable_parse(&table[4], "list:0,1", &value));
     assert_true(nc_variable_parse(&table[4], "", &value));
     assert_false(nc_variable_parse(&table[4], "cor", &value));
@@ -91,7 +96,7 @@ static void what_is_allowed(void **state)
     assert_string_equal(text, "1 to 4096 slots");
     nc_variable_allowed(&table[1], text, sizeof text);
     assert_string_equal(text, "one of flat, kary, knomial, chain");
-    for (int i = 1; i < 6; i++) {
+    for (int i = 1; i < 7; i++) {
         for (size_t size = 1; size < sizeof text; size++) {
             memset(text, '#', sizeof text);
             nc_variable_allowed(&table[i], text, size);

@@ -203,6 +203,34 @@ struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_
     return search.best;
 }
 
+/* ---- exchanges ---- */
+
+/* Rounds among the largest power of two of p. */
+static int rounds(int p)
+{
+    int n = ceil_log(2, p);
+
+    return p < 1 << n ? n - 1 : n;
+}
+
+/* What those beyond it give before and get after. */
+static double folded(struct nc_model_link link, int p, uint64_t m)
+{
+    return p > 1 << rounds(p) ? 2 * message(link, m) : 0;
+}
+
+double nc_model_doubling(struct nc_model_link link, int p, uint64_t m)
+{
+    return rounds(p) * message(link, m) + folded(link, p, m);
+}
+
+double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m)
+{
+    double q = 1 << rounds(p);
+
+    return 2 * (rounds(p) * link.alpha + (q - 1) / q * (double) m * link.beta) + folded(link, p, m);
+}
+
 /* ---- a queue ---- */
 
 /* How often a queue is filled, the last time perhaps in part. Not m / (f s), whose product may be too large. */

@@ -78,6 +78,12 @@ struct nc_model_choice {
 struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_t m,
                                        const struct nc_model_limits *limits);
 
+/* All p >= 1 processes exchange and combine m bytes, seconds: by recursive doubling, m bytes a round; or by halves, each a
+ * part, and back (Rabenseifner). Those beyond the largest power of two give theirs to another first, and get the result
+ * last. Source: Thakur, Rabenseifner, Gropp 2005. */
+double nc_model_doubling(struct nc_model_link link, int p, uint64_t m);
+double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m);
+
 /* ---- a queue. Source: Kurnosov, Tokmasheva 2020, time of Bcast and choice of f and s ----
  *
  * m: bytes of the message; f > 0: bytes of a fragment; s > 0: slots of a queue; b = f * s, bytes of a queue; q > 0:

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_NAMED = 255, ANY = NC_LEVELS + 1 };
+enum { ANY = NC_LEVELS + 1 };
 
 /* Reads "/4" up to the end of the item; a degree that is not there is the usual one. */
 static bool parse_degree(const char *text, const char *end, unsigned char *degree)
@@ -45,32 +45,94 @@ static int parse_level(const char *text, size_t n)
     return n == 1 && *text == '*' ? ANY : nc_level_find(text, n);
 }
 
-bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms)
+/* Reads items, each a level, a colon, and what `parse` reads; parse(context, level, text, end). *named: bit per level that
+ * there is one of. */
+static bool parse_items(const char *text, bool (*parse) (void *, int, const char *, const char *), void *context,
+                        unsigned *named)
 {
-    unsigned char algorithm[ANY + 1], degree[ANY + 1];
-
-    memset(algorithm, NOT_NAMED, sizeof algorithm);
+    *named = 0;
     while (*text) {
         size_t n = strcspn(text, ","), name = strcspn(text, ":,");
         int level = parse_level(text, name);
 
-        if (level < 0 || name == n || algorithm[level] != NOT_NAMED ||
-            !parse_algorithm(text + name + 1, text + n, algorithms, &algorithm[level],
-                             &degree[level]))
+        if (level < 0 || name == n || *named >> level & 1 || !parse(context, level, text + name + 1, text + n))
             return false;
+        *named |= 1u << level;
         text += n;
         /* a comma must have something behind it */
         if (*text && !*++text)
             return false;
     }
-    if (algorithm[ANY] == NOT_NAMED) {
-        algorithm[ANY] = 0;
-        degree[ANY] = NC_PLAN_DEGREE;
-    }
+    return true;
+}
+
+/* The item a level goes by. */
+static int item_of(unsigned named, int level)
+{
+    return named >> level & 1 ? level : ANY;
+}
+
+/* ---- plans ---- */
+
+struct plan_items {
+    const char *algorithms;
+    unsigned char algorithm[ANY + 1], degree[ANY + 1];
+};
+
+static bool parse_plan_item(void *context, int level, const char *text, const char *end)
+{
+    struct plan_items *items = context;
+
+    return parse_algorithm(text, end, items->algorithms, &items->algorithm[level], &items->degree[level]);
+}
+
+bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms)
+{
+    struct plan_items items = {.algorithms = algorithms,.degree[ANY] = NC_PLAN_DEGREE };
+    unsigned named;
+
+    if (!parse_items(text, parse_plan_item, &items, &named))
+        return false;
     for (int level = 0; level <= NC_LEVELS; level++) {
-        int from = algorithm[level] == NOT_NAMED ? ANY : level;
-        plan->algorithm[level] = algorithm[from];
-        plan->degree[level] = degree[from];
+        plan->algorithm[level] = items.algorithm[item_of(named, level)];
+        plan->degree[level] = items.degree[item_of(named, level)];
     }
+    return true;
+}
+
+/* ---- links ---- */
+
+/* A number from text to end, which are digits and points. */
+static bool parse_number(const char *text, const char *end, double *number)
+{
+    char *stop;
+
+    if (text == end || text + strspn(text, "0123456789.") < end)
+        return false;
+    *number = strtod(text, &stop);
+    return stop == end && *number <= 1e6;
+}
+
+static bool parse_link(void *context, int level, const char *text, const char *end)
+{
+    struct nc_model_link *link = (struct nc_model_link *) context + level;
+    const char *slash = memchr(text, '/', (size_t) (end - text));
+
+    if (!slash || !parse_number(text, slash, &link->alpha) || !parse_number(slash + 1, end, &link->beta))
+        return false;
+    link->alpha *= 1e-6;
+    link->beta *= 1e-9;
+    return true;
+}
+
+bool nc_links_parse(struct nc_links *links, const char *text)
+{
+    struct nc_model_link items[ANY + 1] = {[ANY] = {NC_LINK_ALPHA * 1e-6, NC_LINK_BETA * 1e-9} };
+    unsigned named;
+
+    if (!parse_items(text, parse_link, items, &named))
+        return false;
+    for (int level = 0; level <= NC_LEVELS; level++)
+        links->link[level] = items[item_of(named, level)];
     return true;
 }

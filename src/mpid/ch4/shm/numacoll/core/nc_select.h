@@ -21,7 +21,9 @@ struct nc_situation {
 /* By the first rule that fits; one always does. */
 enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation);
 
-enum nc_allreduce_version { NC_ALLREDUCE_SYMMETRIC, NC_ALLREDUCE_SLICED, NC_ALLREDUCE_RB, NC_ALLREDUCE_VERSIONS };
+enum nc_allreduce_version {
+    NC_ALLREDUCE_SYMMETRIC, NC_ALLREDUCE_SLICED, NC_ALLREDUCE_RB, NC_ALLREDUCE_RAB, NC_ALLREDUCE_VERSIONS
+};
 
 /* The same, of a message of so many bytes. */
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes);

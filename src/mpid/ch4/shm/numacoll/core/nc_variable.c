@@ -55,6 +55,7 @@ static bool is_choice(const char *words, const char *text)
 bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
 {
     char why[256];
+    struct nc_links links;
     struct nc_plan plan;
     unsigned levels;
 
@@ -72,6 +73,9 @@ bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value
         case NC_KIND_CHOICE:
             *value = 0;
             return is_choice(v->values, text);
+        case NC_KIND_LINKS:
+            *value = 0;
+            return nc_links_parse(&links, text);
         default:
             return parse_int(v, text, value);
     }
@@ -126,6 +130,10 @@ void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
         case NC_KIND_PLAN:
             snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, *, each once, algorithms of ", levels);
             list_words("", v->values, text + strlen(text), size - strlen(text));
+            break;
+        case NC_KIND_LINKS:
+            snprintf(text, size, "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a message's and a byte's time",
+                     levels);
             break;
         default:
             snprintf(text, size, "%d to %d %s", v->low, v->high, v->unit);
