@@ -61,6 +61,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/coll/barrier.c \
     src/mpid/ch4/shm/numacoll/coll/blocks.c \
     src/mpid/ch4/shm/numacoll/coll/across.c \
+    src/mpid/ch4/shm/numacoll/coll/hier.c \
     src/mpid/ch4/shm/numacoll/coll/scatter.c \
     src/mpid/ch4/shm/numacoll/coll/gather.c \
     src/mpid/ch4/shm/numacoll/coll/allgather.c \

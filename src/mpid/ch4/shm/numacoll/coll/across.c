@@ -1,29 +1,21 @@
 #include "across.h"
 
-struct nc_node_tree MPIDI_NUMACOLL_node_tree(const struct nc_hierarchy *h, int root)
+int MPIDI_NUMACOLL_send(struct MPIDI_NUMACOLL_comm *state, const void *from, size_t bytes, int to, int tag, MPIR_Comm * comm,
+                        NC_ERRFLAG_T errflag, MPIR_Request ** request)
 {
-    struct nc_node_tree t = {.h = h,.root = root,.root_node = h->node_of[root],.bit = 1 };
-
-    t.relative = (h->node - t.root_node + h->nodes) % h->nodes;
-    while (t.bit < h->nodes && !(t.relative & t.bit))
-        t.bit *= 2;
-    return t;
-}
-
-int MPIDI_NUMACOLL_speaker(const struct nc_node_tree *t, int places)
-{
-    int relative = t->relative + places;
-
-    return relative == 0 ? t->root : nc_hierarchy_leader(t->h, (relative + t->root_node) % t->h->nodes);
+    state->counts.messages++;
+    state->counts.message_bytes += bytes;
+    return MPIC_Isend(from, (MPI_Aint) bytes, MPI_BYTE, to, tag, comm, request, errflag);
 }
 
 /* ---- channels ---- */
 
-static void open_channel(struct nc_channel *c, const struct nc_hierarchy *h, MPIR_Comm * comm, int peer, int tag,
+static void open_channel(struct nc_channel *c, struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, int peer, int tag,
                          NC_ERRFLAG_T errflag)
 {
     *c = (struct nc_channel) {
-        .comm = comm,.peer = peer,.tag = tag,.errflag = errflag,.buffer = h->window,.bytes = h->window_bytes
+        .state = state,.comm = comm,.peer = peer,.tag = tag,.errflag = errflag,.buffer = state->all.window,
+        .bytes = state->all.window_bytes
     };
 }
 
@@ -55,8 +47,8 @@ static void send_message(struct nc_channel *c, size_t bytes)
 {
     int i = (int) (c->begun++ % 2);
 
-    MPIDI_NUMACOLL_keep_first(&c->mpi_errno, MPIC_Isend(c->buffer[i], (MPI_Aint) bytes, MPI_BYTE, c->peer, c->tag, c->comm,
-                                                       &c->request[i], c->errflag));
+    MPIDI_NUMACOLL_keep_first(&c->mpi_errno, MPIDI_NUMACOLL_send(c->state, c->buffer[i], bytes, c->peer, c->tag, c->comm,
+                                                                c->errflag, &c->request[i]));
 }
 
 static void expect_message(struct nc_channel *c)
@@ -69,13 +61,14 @@ static void expect_message(struct nc_channel *c)
 
 /* ---- freight ---- */
 
-void MPIDI_NUMACOLL_freight_open(struct nc_freight *f, const struct nc_hierarchy *h, int node, MPIR_Comm * comm, int peer,
+void MPIDI_NUMACOLL_freight_open(struct nc_freight *f, struct MPIDI_NUMACOLL_comm *state, int node, MPIR_Comm * comm, int peer,
                                  int tag, NC_ERRFLAG_T errflag)
 {
+    const struct nc_hierarchy *h = &state->all;
     int ranks = h->first[node + 1] - h->first[node];
 
     *f = (struct nc_freight) {.ranks = ranks,.part = nc_window_part((size_t) ranks),.length = h->length,.rounds = 1 };
-    open_channel(&f->channel, h, comm, peer, tag, errflag);
+    open_channel(&f->channel, state, comm, peer, tag, errflag);
 }
 
 /* As many as the longest block needs. */

@@ -5,27 +5,13 @@
 
 #include "blocks.h"
 
-/* The binomial tree of nodes, in the order of the switches, whose root is the root's node; as this node sees it. A node's
- * speaker is its leader, the root's node's is the root. */
-struct nc_node_tree {
-    const struct nc_hierarchy *h;
-    int root, root_node;
-    int relative;               /* places after the root's node */
-    int bit;                    /* its lowest bit; children are relative + 1, + 2, + 4, .. below it, the parent relative - bit */
-};
-
-struct nc_node_tree MPIDI_NUMACOLL_node_tree(const struct nc_hierarchy *h, int root);
-
-/* The speaker so many places after this node, which may be negative. */
-int MPIDI_NUMACOLL_speaker(const struct nc_node_tree *t, int places);
-
-static inline bool MPIDI_NUMACOLL_has_child(const struct nc_node_tree *t, int bit)
-{
-    return bit < t->bit && t->relative + bit < t->h->nodes;
-}
+/* Begins a message to another node, and counts it. */
+int MPIDI_NUMACOLL_send(struct MPIDI_NUMACOLL_comm *state, const void *from, size_t bytes, int to, int tag, MPIR_Comm * comm,
+                        NC_ERRFLAG_T errflag, MPIR_Request ** request);
 
 /* A row of messages between two ranks, all one way, two of them under way at a time. */
 struct nc_channel {
+    struct MPIDI_NUMACOLL_comm *state;
     MPIR_Comm *comm;
     int peer, tag;
     NC_ERRFLAG_T errflag;
@@ -46,7 +32,7 @@ struct nc_freight {
     uint64_t round, rounds;     /* this message, and all */
 };
 
-void MPIDI_NUMACOLL_freight_open(struct nc_freight *freight, const struct nc_hierarchy *h, int node, MPIR_Comm * comm,
+void MPIDI_NUMACOLL_freight_open(struct nc_freight *freight, struct MPIDI_NUMACOLL_comm *state, int node, MPIR_Comm * comm,
                                  int peer, int tag, NC_ERRFLAG_T errflag);
 
 /* Once freight->length is filled, where it does not come from a message: how many messages there are. */

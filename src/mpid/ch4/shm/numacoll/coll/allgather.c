@@ -111,8 +111,8 @@ static size_t send_window(struct exchange *e, struct nc_stream *stream, int to, 
     struct nc_ledger elsewhere;
 
     MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(stream, window, bytes, 0, &elsewhere)));
-    MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIC_Isend(window, (MPI_Aint) bytes, MPI_BYTE, to, e->g->tag, e->g->comm, request,
-                                                       e->g->errflag));
+    MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_send(e->g->state, window, bytes, to, e->g->tag, e->g->comm,
+                                                                e->g->errflag, request));
     return bytes;
 }
 

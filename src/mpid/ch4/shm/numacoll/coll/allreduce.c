@@ -2,9 +2,10 @@
  *
  *   symmetric   every rank combines what all have, in the order of ranks, for itself
  *   sliced      of each window every rank combines a slice, and all gather the slices
- *   rb          reduce to rank 0, broadcast from there: by windows, the next one goes up while the last comes down */
+ *   rb          reduce to rank 0, broadcast from there: by windows, the next one goes up while the last comes down
+ *   rab         the same, but that on the highest level above the nodes all members come to the result */
 
-#include "reduction.h"
+#include "hier.h"
 
 /* Elements first .. first + n - 1 as a stream. `typed` must live as long. */
 static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n, struct nc_typed *typed,
@@ -85,47 +86,111 @@ static int sliced(struct nc_reduction *r)
     return mpi_errno;
 }
 
-/* ---- rb ---- */
+/* ---- rb, rab ---- */
 
-static int reduce_window(struct nc_reduction *r, size_t first, size_t n)
+/* A call by windows. */
+struct windows {
+    struct nc_reduction *r;
+    struct nc_hier *hier;       /* of a rank that speaks for its node; NULL: there is nothing above it, or another speaks */
+    size_t count, most;         /* elements, of the message and of a window */
+};
+
+static size_t elements_of(const struct windows *c, uint64_t w)
 {
-    struct nc_typed typed;
-    struct nc_stream mine;
+    size_t first = w * c->most;
+
+    return c->count - first < c->most ? c->count - first : c->most;
+}
+
+static char *place_of(const struct windows *c, uint64_t w)
+{
+    return (char *) c->r->result.buffer + (MPI_Aint) (w * c->most) * c->r->extent;
+}
+
+/* The windows are parts of the result: none is in the way of another. */
+static int reduce_window(const struct windows *c, uint64_t w)
+{
+    struct nc_hier *x = c->hier;
+    char *place = place_of(c, w);
+    size_t n = elements_of(c, w);
     int mpi_errno;
 
-    stream_of(r, &r->mine, first, n, &typed, &mine);
-    r->before = first;
-    mpi_errno = MPIDI_NUMACOLL_reduce_inside(r, 0, &mine);
-    r->before = 0;
+    if (x)
+        MPIDI_NUMACOLL_hier_expect(x, &x->up, w, place, n);
+    mpi_errno = MPIDI_NUMACOLL_reduce_window(c->r, 0, w * c->most, n, place);
+    if (x)
+        MPIDI_NUMACOLL_hier_run(x, &x->up, w, place, n, false);
     return mpi_errno;
 }
 
-static int bcast_window(struct nc_reduction *r, size_t first, size_t n)
+static int bcast_window(const struct windows *c, uint64_t w)
 {
-    struct nc_typed typed;
+    const struct MPIDI_NUMACOLL_comm *state = c->r->state;
+    struct nc_typed typed = MPIDI_NUMACOLL_elements(c->r, &c->r->result, w * c->most, elements_of(c, w));
+    struct nc_hier *x = c->hier;
     struct nc_stream stream;
     size_t sent;
     int mpi_errno;
 
-    stream_of(r, &r->result, first, n, &typed, &stream);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&r->state->bcast[r->state->leaf + 1].bcast, 0, &stream, &sent));
+    if (x) {
+        /* what comes down is written where this was sent up from */
+        MPIDI_NUMACOLL_hier_settle(x, &x->up, w);
+        MPIDI_NUMACOLL_hier_run(x, &x->down, w, typed.buffer, (size_t) typed.count, false);
+    }
+    if (state->size == 1)
+        return MPI_SUCCESS;
+    MPIDI_NUMACOLL_stream_init(&stream, &typed);
+    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&state->bcast[state->leaf + 1].bcast, 0, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
+    return mpi_errno;
+}
+
+static int up_and_down(const struct windows *c)
+{
+    int mpi_errno = MPI_SUCCESS;
+    uint64_t w = 0;
+
+    do {
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_window(c, w));
+        if (w > 0)
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_window(c, w - 1));
+        w++;
+    } while (w * c->most < c->count);
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_window(c, w - 1));
     return mpi_errno;
 }
 
 static int reduce_bcast(struct nc_reduction *r)
 {
-    size_t count = (size_t) r->mine.count, most = window_elements(r), down = 0;
-    int mpi_errno = MPI_SUCCESS;
+    struct windows c = {.r = r,.count = (size_t) r->mine.count,.most = window_elements(r) };
 
-    for (size_t up = 0; up < count || up == 0; up += most) {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_window(r, up, count - up < most ? count - up : most));
-        if (up == 0)
-            continue;
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_window(r, down, most));
-        down += most;
-    }
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_window(r, down, count - down));
+    return up_and_down(&c);
+}
+
+/* All elements plain, and the operation commutative. rab: of the highest groups the members exchange. */
+static int across_nodes(struct nc_reduction *r, bool rab)
+{
+    size_t count = (size_t) r->mine.count, bytes = count * r->element;
+    struct windows c = {.r = r,.count = count };
+    struct nc_ways up, down, exchange;
+    struct nc_hier x;
+    int mpi_errno;
+
+    MPIDI_NUMACOLL_ways(r->state, NC_REDUCE, bytes, r->element, &up);
+    MPIDI_NUMACOLL_ways(r->state, NC_BCAST, bytes, r->element, &down);
+    MPIDI_NUMACOLL_ways(r->state, NC_ALLREDUCE, bytes, r->element, &exchange);
+    c.most = (rab && exchange.window < up.window ? exchange : up).window / r->element;
+    if (r->state->rank > 0)
+        return up_and_down(&c);
+    c.hier = &x;
+    MPIDI_NUMACOLL_hier_open(&x, r->state, 0, r->comm, r->errflag);
+    MPIDI_NUMACOLL_hier_combine_by(&x, r);
+    MPIDI_NUMACOLL_hier_up(&x, &up, rab);
+    if (rab)
+        MPIDI_NUMACOLL_hier_across(&x, &exchange);
+    MPIDI_NUMACOLL_hier_down(&x, &down, rab);
+    mpi_errno = up_and_down(&c);
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_hier_close(&x));
     return mpi_errno;
 }
 
@@ -142,7 +207,8 @@ static int reduce_then_bcast(struct nc_reduction *r)
 
 _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_ALLREDUCE_SYMMETRIC &&
                MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced == 1 + (int) NC_ALLREDUCE_SLICED &&
-               MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb == 1 + (int) NC_ALLREDUCE_RB,
+               MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb == 1 + (int) NC_ALLREDUCE_RB &&
+               MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
                "cvars.yaml lists them as nc_select.h does, behind auto");
 
 /* Inside a node, as the settings want it. All ranks come to the same, but for unequal lengths. */
@@ -159,7 +225,17 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
     /* slices of another NUMA node's ranks would not come */
     if (version == NC_ALLREDUCE_SLICED && state->groups.levels > 1)
         version = NC_ALLREDUCE_RB;
+    if (version == NC_ALLREDUCE_RAB)
+        version = NC_ALLREDUCE_RB;
     return version == NC_ALLREDUCE_RB && !(r->commutative && r->plain) ? NC_ALLREDUCE_SYMMETRIC : version;
+}
+
+/* On several nodes, likewise. */
+static enum nc_allreduce_version version_across(const struct nc_reduction *r)
+{
+    bool rb = r->state->reduce[r->state->leaf + 1].version == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb;
+
+    return rb || !r->fits || !r->commutative || !r->plain ? NC_ALLREDUCE_RB : NC_ALLREDUCE_RAB;
 }
 
 static int allreduce(struct nc_reduction *r)
@@ -167,11 +243,13 @@ static int allreduce(struct nc_reduction *r)
     static int (*const functions[]) (struct nc_reduction * r) = {
         [NC_ALLREDUCE_SYMMETRIC] = symmetric,[NC_ALLREDUCE_SLICED] = sliced,[NC_ALLREDUCE_RB] = reduce_bcast
     };
-    bool windows = !MPIDI_NUMACOLL_is_across(r->comm) && r->fits;
-    enum nc_allreduce_version version = windows ? version_of(r) : NC_ALLREDUCE_RB;
+    bool across = MPIDI_NUMACOLL_is_across(r->comm);
+    enum nc_allreduce_version version = across ? version_across(r) : r->fits ? version_of(r) : NC_ALLREDUCE_RB;
 
     MPIDI_NUMACOLL_count(r->state, NC_COLL_ALLREDUCE, 1 + (int) version, r->element * (size_t) r->mine.count);
-    return windows ? functions[version] (r) : reduce_then_bcast(r);
+    if (!r->fits || (across && !(r->commutative && r->plain)))
+        return reduce_then_bcast(r);
+    return across ? across_nodes(r, version == NC_ALLREDUCE_RAB) : functions[version] (r);
 }
 
 int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype, MPI_Op op,

@@ -1,7 +1,7 @@
-/* MPI_Bcast: inside a node through the root's own queue; across nodes by windows over the binomial tree of nodes, on the root's
- * node from the root itself, on the others from their leaders. */
+/* MPI_Bcast: inside a node through the root's own queue; across nodes by windows, down the levels above the node and then
+ * on each node from its speaker. */
 
-#include "across.h"
+#include "hier.h"
 
 static int node_part(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root)
 {
@@ -19,122 +19,151 @@ static int node_part(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, 
 
 /* ---- across nodes ---- */
 
-/* A speaker's part in a call. */
-struct relay {
-    struct MPIDI_NUMACOLL_comm *state;
-    MPIR_Comm *comm;
-    NC_ERRFLAG_T errflag;
-    struct nc_node_tree tree;
-    MPIR_Request *sent[2][32];  /* of each of two windows, to the nodes below */
-    int mpi_errno;
+/* What the root says of the message, ahead of its first bytes: only it knows how many there are, and all that depends on
+ * it, windows and trees, is for the others to be learnt. */
+struct head {
+    uint64_t total;             /* bytes */
 };
 
-static void wait_for_sends(struct relay *r, int window)
-{
-    MPI_Status status;
+/* A speaker's part in a call. */
+struct relay {
+    struct nc_hier hier;
+    bool is_root;
+    struct nc_stream *user;
+    struct nc_ways ways;
+    size_t total, done;         /* bytes of the message, and those that are through */
+};
 
-    for (int i = 0; i < 32; i++) {
-        if (r->sent[window][i])
-            MPIDI_NUMACOLL_keep_first(&r->mpi_errno, NC_WAITALL(1, &r->sent[window][i], &status, r->errflag));
-        r->sent[window][i] = NULL;
-    }
+static char *place_of(const struct relay *r, uint64_t w)
+{
+    return r->hier.state->all.window[w % NC_PLACES];
 }
 
-/* The next window of the message: from the buffer of the root, or from the node above; its bytes. */
-static size_t next_window(struct relay *r, struct nc_stream *root_stream, char *window)
+static size_t window_of(const struct relay *r)
 {
-    size_t bytes = 0;
-
-    if (r->tree.relative == 0) {
-        struct nc_ledger elsewhere;
-        bytes = nc_stream_rest(root_stream) < NC_WINDOW ? nc_stream_rest(root_stream) : NC_WINDOW;
-        MPIDI_NUMACOLL_keep_first(&r->mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(root_stream, window, bytes, 0, &elsewhere)));
-    } else {
-        MPI_Status status;
-        MPIR_Request *request = NULL;
-        int mpi_errno = MPIC_Irecv(window, NC_WINDOW, MPI_BYTE, MPIDI_NUMACOLL_speaker(&r->tree, -r->tree.bit), MPIR_BCAST_TAG, r->comm,
-                                   &request);
-        if (mpi_errno == MPI_SUCCESS)
-            mpi_errno = NC_WAITALL(1, &request, &status, r->errflag);
-        /* not of an error before: the message goes on to those below */
-        if (mpi_errno == MPI_SUCCESS)
-            bytes = (size_t) MPIR_STATUS_GET_COUNT(status);
-        MPIDI_NUMACOLL_keep_first(&r->mpi_errno, mpi_errno);
-    }
-    return bytes;
+    return r->total - r->done < r->ways.window ? r->total - r->done : r->ways.window;
 }
 
-/* The largest subtrees first. */
-static void send_window(struct relay *r, int i, size_t bytes)
+static bool scatters(const struct nc_hierarchy *h, const struct nc_ways *ways)
 {
-    int k = 0;
+    bool found = false;
 
-    for (int bit = 1 << 30; bit > 0; bit /= 2) {
-        if (MPIDI_NUMACOLL_has_child(&r->tree, bit))
-            MPIDI_NUMACOLL_keep_first(&r->mpi_errno, MPIC_Isend(r->state->all.window[i], (MPI_Aint) bytes, MPI_BYTE,
-                                                               MPIDI_NUMACOLL_speaker(&r->tree, bit), MPIR_BCAST_TAG, r->comm,
-                                                               &r->sent[i][k++], r->errflag));
-    }
+    for (int l = h->above; l < h->groups.levels; l++)
+        found = found || ways->way[l].algorithm == NC_SAG;
+    return found;
 }
 
-/* A window to the rest of the node, and to my user; the root's is there already. */
-static void share_window(struct relay *r, char *window, size_t bytes, struct nc_stream *user)
+/* From the speaker to the rest of the node. */
+static void share(struct relay *r, char *bytes, size_t n)
 {
-    struct nc_stream stream = {.bytes = window,.length = bytes };
-    struct nc_ledger elsewhere;
+    struct MPIDI_NUMACOLL_comm *state = r->hier.state;
+    struct nc_stream stream = {.bytes = bytes,.length = n };
     size_t sent;
 
-    if (r->state->size > 1)
-        MPIDI_NUMACOLL_keep_first(&r->mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(&r->state->bcast[r->state->leaf + 1].bcast,
-                                                                                  r->state->rank, &stream, &sent)));
-    if (r->tree.relative != 0)
-        MPIDI_NUMACOLL_keep_first(&r->mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(user, window, bytes, 0, &elsewhere)));
+    if (state->size > 1)
+        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(&state->bcast[state->leaf + 1].bcast,
+                                                                                       state->rank, &stream, &sent)));
 }
 
-/* A window that is not full is the last. *total: bytes of the message. */
-static int relay(struct relay *r, struct nc_stream *user, size_t *total)
+/* What is in a window to the node and to my user; the root's has it. */
+static void deliver(struct relay *r, char *place, size_t n)
 {
-    size_t bytes;
-    int i = 0;
+    struct nc_ledger elsewhere;
 
-    do {
-        char *window = r->state->all.window[i];
-        wait_for_sends(r, i);
-        bytes = next_window(r, user, window);
-        send_window(r, i, bytes);
-        share_window(r, window, bytes, user);
-        *total += bytes;
-        i = 1 - i;
-    } while (bytes == NC_WINDOW);
-    wait_for_sends(r, 0);
-    wait_for_sends(r, 1);
-    return r->mpi_errno;
+    r->done += n;
+    share(r, place, n);
+    if (!r->is_root)
+        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(r->user, place, n, 0, &elsewhere)));
 }
 
+static void fill(struct relay *r, char *place, size_t n)
+{
+    struct nc_ledger elsewhere;
+
+    if (r->is_root)
+        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(r->user, place, n, 0, &elsewhere)));
+}
+
+/* The head goes by trees that do not depend on it, and the first bytes with it: unless they are to be scattered, for which
+ * all must know how many they are. */
+static void first_window(struct relay *r)
+{
+    const struct nc_hierarchy *h = &r->hier.state->all;
+    char *place = place_of(r, 0);
+    struct head head = {.total = nc_stream_rest(r->user) };
+    struct nc_ways ways;
+    size_t n = 0;
+
+    MPIDI_NUMACOLL_ways(r->hier.state, NC_BCAST, 0, 1, &ways);
+    for (int l = h->above; l < h->groups.levels; l++) {
+        if (ways.way[l].algorithm == NC_SAG)
+            ways.way[l] = (struct nc_way) {NC_KNOMIAL, 2};
+    }
+    if (r->is_root) {
+        r->total = head.total;
+        MPIDI_NUMACOLL_ways(r->hier.state, NC_BCAST, r->total, 1, &r->ways);
+        n = scatters(h, &r->ways) ? 0 : window_of(r);
+        *(struct head *) place = head;
+        fill(r, place + sizeof head, n);
+    }
+    MPIDI_NUMACOLL_hier_down(&r->hier, &ways, 0);
+    n = MPIDI_NUMACOLL_hier_run(&r->hier, &r->hier.down, 0, place, sizeof head + (r->is_root ? n : NC_WINDOW), !r->is_root);
+    /* after an error it may be shorter */
+    head = n < sizeof head ? (struct head) {.total = 0} : *(const struct head *) place;
+    r->total = head.total;
+    MPIDI_NUMACOLL_ways(r->hier.state, NC_BCAST, r->total, 1, &r->ways);
+    MPIDI_NUMACOLL_hier_down(&r->hier, &r->ways, 0);
+    share(r, (char *) &head, sizeof head);
+    if (n > sizeof head)
+        deliver(r, place + sizeof head, n - sizeof head);
+}
+
+static int relay(struct relay *r)
+{
+    struct nc_hier *x = &r->hier;
+
+    first_window(r);
+    for (uint64_t w = 1; r->done < r->total; w++) {
+        size_t n = window_of(r), after = r->total - r->done - n;
+        MPIDI_NUMACOLL_hier_settle(x, &x->down, w);
+        fill(r, place_of(r, w), n);
+        MPIDI_NUMACOLL_hier_run(x, &x->down, w, place_of(r, w), n, false);
+        if (after > 0)
+            MPIDI_NUMACOLL_hier_expect(x, &x->down, w + 1, place_of(r, w + 1), after < n ? after : n);
+        deliver(r, place_of(r, w), n);
+    }
+    return MPIDI_NUMACOLL_hier_close(x);
+}
+
+/* Everybody else's. */
 static int hear(struct MPIDI_NUMACOLL_comm *state, int speaker, struct nc_stream *user, size_t *total)
 {
-    int mpi_errno = MPI_SUCCESS;
-    size_t sent;
+    struct nc_bcast *bcast = &state->bcast[state->leaf + 1].bcast;
+    struct head head = {.total = 0 };
+    struct nc_stream stream = {.bytes = (char *) &head,.length = sizeof head };
+    size_t sent = 0;
+    int mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, speaker, &stream, &sent));
 
-    do {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(&state->bcast[state->leaf + 1].bcast, speaker, user,
-                                                                               &sent)));
-        *total += sent;
-    } while (sent == NC_WINDOW);
+    for (*total = 0; *total < head.total && sent > 0; *total += sent)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(bcast, speaker, user, &sent)));
     return mpi_errno;
 }
 
 static int across_nodes(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root, MPIR_Comm * comm,
                         NC_ERRFLAG_T errflag)
 {
-    struct relay r = {.state = state,.comm = comm,.errflag = errflag,.tree = MPIDI_NUMACOLL_node_tree(&state->all, root) };
-    int mpi_errno, speaker = r.tree.relative == 0 ? MPIR_Get_intranode_rank(comm, root) : 0;
     struct nc_stream user;
-    size_t total = 0;
+    struct relay r = {.is_root = comm->rank == root,.user = &user };
+    int mpi_errno, speaker = MPIDI_NUMACOLL_local_speaker(state, comm, root);
 
     MPIDI_NUMACOLL_stream_init(&user, typed);
-    mpi_errno = state->rank == speaker ? relay(&r, &user, &total) : hear(state, speaker, &user, &total);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(total, &user));
+    if (state->rank == speaker) {
+        MPIDI_NUMACOLL_hier_open(&r.hier, state, root, comm, errflag);
+        mpi_errno = relay(&r);
+    } else {
+        mpi_errno = hear(state, speaker, &user, &r.total);
+    }
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(r.total, &user));
     return mpi_errno;
 }
 

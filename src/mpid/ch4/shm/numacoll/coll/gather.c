@@ -103,7 +103,7 @@ static int send_across(const struct gather *g)
     struct nc_stream mine;
 
     MPIDI_NUMACOLL_stream_init(&mine, g->mine);
-    MPIDI_NUMACOLL_freight_open(&freight, h, h->node, g->comm, g->root, g->tag, g->errflag);
+    MPIDI_NUMACOLL_freight_open(&freight, g->state, h->node, g->comm, g->root, g->tag, g->errflag);
     mpi_errno = share_lengths(g, mine.length, freight.length);
     MPIDI_NUMACOLL_freight_count(&freight);
     do
@@ -124,7 +124,7 @@ static int receive_node(const struct gather *g, int node)
     struct nc_freight freight;
     struct nc_stream *block = MPIDI_NUMACOLL_node_streams(h, g->blocks, node);
 
-    MPIDI_NUMACOLL_freight_open(&freight, h, node, g->comm, member[0], g->tag, g->errflag);
+    MPIDI_NUMACOLL_freight_open(&freight, g->state, node, g->comm, member[0], g->tag, g->errflag);
     do {
         char *at = MPIDI_NUMACOLL_freight_receive(&freight);
         for (int i = 0; i < freight.ranks; i++) {

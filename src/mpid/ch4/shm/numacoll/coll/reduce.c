@@ -1,7 +1,7 @@
-/* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it; across nodes the nodes'
- * leaders up a binomial tree, by windows. */
+/* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it; across nodes by windows, on
+ * each node to its speaker and then up the levels above the node. */
 
-#include "reduction.h"
+#include "hier.h"
 
 /* ---- inside a node ---- */
 
@@ -81,84 +81,58 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
 
 /* ---- across nodes ---- */
 
-/* A window of the nodes below this one to `mine`. */
-static int join_nodes(struct nc_reduction *r, const struct nc_node_tree *t, int tag, void *mine, size_t n)
+int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n, char *result)
 {
-    const struct nc_hierarchy *h = &r->state->all;
-    int mpi_errno = MPI_SUCCESS;
-
-    for (int bit = 1; MPIDI_NUMACOLL_has_child(t, bit); bit *= 2) {
-        MPI_Status status;
-        MPIR_Request *request = NULL;
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIC_Irecv(h->window[0], (MPI_Aint) h->window_bytes, MPI_BYTE,
-                                                        MPIDI_NUMACOLL_speaker(t, bit), tag, r->comm, &request));
-        if (request)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, NC_WAITALL(1, &request, &status, r->errflag));
-        if (mpi_errno != MPI_SUCCESS)
-            continue;
-        if ((size_t) MPIR_STATUS_GET_COUNT(status) == n * r->element)
-            mpi_errno = MPIR_Reduce_local(h->window[0], mine, (MPI_Aint) n, r->mine.datatype, r->op);
-        else
-            mpi_errno = MPIDI_NUMACOLL_unequal((size_t) MPIR_STATUS_GET_COUNT(status), n * r->element);
-    }
-    return mpi_errno;
-}
-
-/* By a rank that speaks for its node. *sending: the window before is on its way to the node above. */
-static int window_across(struct nc_reduction *r, const struct nc_node_tree *t, int tag, struct nc_stream *mine, size_t n,
-                         MPIR_Request ** sending)
-{
-    const struct nc_hierarchy *h = &r->state->all;
-    bool is_root = r->comm->rank == t->root;
-    struct nc_typed own_result = r->result;
-    size_t before = r->before;
-    int mpi_errno = MPI_SUCCESS;
-    MPI_Status status;
-    char *sum = is_root ? (char *) r->result.buffer + (MPI_Aint) r->before * r->extent : h->window[1];
-
-    if (*sending)
-        mpi_errno = NC_WAITALL(1, sending, &status, r->errflag);
-    *sending = NULL;
-    if (!is_root) {
-        /* the node's result is a window's: as if it began there */
-        r->result.buffer = h->window[1] - (MPI_Aint) before * r->extent;
-    }
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_inside(r, r->state->rank, mine));
-    r->result = own_result;
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, join_nodes(r, t, tag, sum, n));
-    if (!is_root)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIC_Isend(sum, (MPI_Aint) (n * r->element), MPI_BYTE,
-                                                        MPIDI_NUMACOLL_speaker(t, -t->bit), tag, r->comm, sending,
-                                                        r->errflag));
-    return mpi_errno;
-}
-
-static int across_nodes(struct nc_reduction *r, int root, int tag)
-{
-    const struct nc_hierarchy *h = &r->state->all;
-    struct nc_node_tree t = MPIDI_NUMACOLL_node_tree(h, root);
-    int local_root = t.relative == 0 ? MPIR_Get_intranode_rank(r->comm, root) : 0, mpi_errno = MPI_SUCCESS;
-    size_t count = (size_t) r->mine.count, most = NC_WINDOW / r->element;
-    bool in_place = r->in_place;
-    MPIR_Request *sending = NULL;
+    struct nc_typed typed = MPIDI_NUMACOLL_elements(r, &r->mine, first, n), whole = r->result;
     struct nc_stream mine;
-    MPI_Status status;
+    int mpi_errno;
 
-    MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
-    for (r->before = 0; r->before < count || r->before == 0; r->before += most) {
-        size_t n = count - r->before < most ? count - r->before : most;
-        mine.length = mine.at + n * r->element;
-        r->in_place = in_place && r->comm->rank == root;
-        if (r->state->rank == local_root)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, window_across(r, &t, tag, &mine, n, &sending));
-        else
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine));
-        mine.at = mine.length;
-    }
-    if (sending)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, NC_WAITALL(1, &sending, &status, r->errflag));
+    MPIDI_NUMACOLL_stream_init(&mine, &typed);
+    r->before = first;
+    /* the combiner counts from the message's beginning */
+    r->result.buffer = result - (MPI_Aint) first * r->extent;
+    mpi_errno = MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
+    r->result = whole;
     r->before = 0;
+    return mpi_errno;
+}
+
+/* By a rank that speaks for its node: the root's windows are in its result. */
+static int speak(struct nc_reduction *r, const struct nc_ways *ways, int root, size_t most)
+{
+    size_t count = (size_t) r->mine.count;
+    bool is_root = r->comm->rank == root, in_place = r->in_place;
+    struct nc_hier x;
+
+    MPIDI_NUMACOLL_hier_open(&x, r->state, root, r->comm, r->errflag);
+    MPIDI_NUMACOLL_hier_combine_by(&x, r);
+    MPIDI_NUMACOLL_hier_up(&x, ways, 0);
+    r->in_place = in_place && is_root;
+    for (uint64_t w = 0; w * most < count || w == 0; w++) {
+        size_t first = w * most, n = count - first < most ? count - first : most;
+        char *place = is_root ? (char *) r->result.buffer + (MPI_Aint) first * r->extent : r->state->all.window[w % NC_PLACES];
+        MPIDI_NUMACOLL_hier_expect(&x, &x.up, w, place, n);
+        MPIDI_NUMACOLL_hier_settle(&x, &x.up, w);
+        MPIDI_NUMACOLL_keep_first(&x.mpi_errno, MPIDI_NUMACOLL_reduce_window(r, r->state->rank, first, n, place));
+        MPIDI_NUMACOLL_hier_run(&x, &x.up, w, place, n, false);
+    }
     r->in_place = in_place;
+    return MPIDI_NUMACOLL_hier_close(&x);
+}
+
+static int across_nodes(struct nc_reduction *r, int root)
+{
+    int speaker = MPIDI_NUMACOLL_local_speaker(r->state, r->comm, root), mpi_errno = MPI_SUCCESS;
+    size_t count = (size_t) r->mine.count, most;
+    struct nc_ways ways;
+
+    MPIDI_NUMACOLL_ways(r->state, NC_REDUCE, count * r->element, r->element, &ways);
+    most = ways.window / r->element;
+    if (r->state->rank == speaker)
+        return speak(r, &ways, root, most);
+    for (size_t first = 0; first < count || first == 0; first += most)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_window(r, speaker, first, count - first < most ?
+                                                                          count - first : most, NULL));
     return mpi_errno;
 }
 
@@ -172,7 +146,7 @@ int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
     if (!r->fits || (across && !(r->commutative && r->plain)))
         return by_gather(r, root, tag);
     if (across)
-        return across_nodes(r, root, tag);
+        return across_nodes(r, root);
     MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
     return MPIDI_NUMACOLL_reduce_inside(r, root, &mine);
 }

@@ -38,7 +38,7 @@ static int send_node(const struct scatter *s, int node)
     struct nc_freight freight;
     struct nc_stream *block = MPIDI_NUMACOLL_node_streams(h, s->blocks, node);
 
-    MPIDI_NUMACOLL_freight_open(&freight, h, node, s->comm, nc_hierarchy_leader(h, node), s->tag, s->errflag);
+    MPIDI_NUMACOLL_freight_open(&freight, s->state, node, s->comm, nc_hierarchy_leader(h, node), s->tag, s->errflag);
     for (int i = 0; i < freight.ranks; i++)
         freight.length[i] = block[i].length;
     MPIDI_NUMACOLL_freight_count(&freight);
@@ -140,7 +140,7 @@ static int receive_across(const struct scatter *s)
     struct nc_stream mine;
 
     MPIDI_NUMACOLL_stream_init(&mine, s->mine);
-    MPIDI_NUMACOLL_freight_open(&freight, h, h->node, s->comm, s->root, s->tag, s->errflag);
+    MPIDI_NUMACOLL_freight_open(&freight, s->state, h->node, s->comm, s->root, s->tag, s->errflag);
     mpi_errno = s->state->rank == 0 ? receive_as_leader(s, &freight, &mine) : receive_from_leader(s, &freight, &mine);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(freight.length[s->state->rank], &mine));
     return mpi_errno;

@@ -113,7 +113,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
 }
 
 /* The trees that REDUCE_GROUP names, in its order. */
-static const enum nc_tree_kind reduce_trees[] = { NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN };
+static const enum nc_tree_kind reduce_trees[] = { NC_TREE_FLAT, NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN, NC_TREE_FLAT };
 
 /* Reduce and Allreduce, likewise. */
 static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
@@ -131,10 +131,24 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, i
     c->version = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_ALLREDUCE_VERSION);
 }
 
+/* Reduce, Bcast and Allreduce above the node, likewise. */
+static void choose_across(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf)
+{
+    static const enum nc_setting plans[NC_DIRECTIONS] = {
+        [NC_REDUCE] = NC_VAR_REDUCE_GROUP,[NC_BCAST] = NC_VAR_BCAST_GROUP,[NC_ALLREDUCE] = NC_VAR_ALLREDUCE_GROUP
+    };
+    struct nc_across_choice *c = &state->across[leaf + 1];
+
+    for (int i = 0; i < NC_DIRECTIONS; i++)
+        MPIDI_NUMACOLL_plan(plans[i], MPIDI_NUMACOLL_setting(home, leaf, plans[i]), &c->plan[i]);
+    nc_links_parse(&c->links, MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_LINKS)));
+    c->window = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_WINDOW);
+}
+
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, barrier, reduce, trees, reduce_trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, topo, groups, inside_topo, inside, queue;
+    size_t bcast, barrier, reduce, across, trees, reduce_trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, topo, groups, inside_topo, inside, queue;
 };
 
 static size_t up8(size_t n)
@@ -159,7 +173,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.shape = up8(MPIDI_NUMACOLL_barrier_bytes(state));
     p.barrier = choices * sizeof(struct nc_bcast_choice);
     p.reduce = p.barrier + choices * sizeof(struct nc_barrier_choice);
-    p.topo = p.reduce + choices * sizeof(struct nc_reduce_choice);
+    p.across = p.reduce + choices * sizeof(struct nc_reduce_choice);
+    p.topo = p.across + choices * sizeof(struct nc_across_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
     p.inside_topo = p.groups + up8(nc_groups_most_bytes(state->size, 2));
     p.inside = p.inside_topo + up8(nc_topo_bytes(&locations));
@@ -184,6 +199,7 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
     state->bcast = (struct nc_bcast_choice *) ((char *) state->memory + p->bcast);
     state->barrier = (struct nc_barrier_choice *) ((char *) state->memory + p->barrier);
     state->reduce = (struct nc_reduce_choice *) ((char *) state->memory + p->reduce);
+    state->across = (struct nc_across_choice *) ((char *) state->memory + p->across);
     state->units = (int *) ((char *) state->memory + p->units);
     state->numa = (int *) ((char *) state->memory + p->numa);
     state->region = (char **) ((char *) state->memory + p->region);
@@ -223,6 +239,7 @@ static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const st
     for (int leaf = -1; leaf < state->leaves; leaf++) {
         choose_bcast(state, home, leaf, memory + p->trees + (size_t) (leaf + 1) * p->tree);
         choose_reduce(state, home, leaf, memory + p->reduce_trees + (size_t) (leaf + 1) * p->tree);
+        choose_across(state, home, leaf);
         MPIDI_NUMACOLL_barrier_choose(state, home, leaf, memory + p->shapes + (size_t) (leaf + 1) * p->shape);
     }
 }

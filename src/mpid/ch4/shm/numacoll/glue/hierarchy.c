@@ -73,6 +73,20 @@ static void list_back(struct nc_hierarchy *h)
     }
 }
 
+/* The levels above the node, and how large their groups are. */
+static void measure_groups(struct nc_hierarchy *h)
+{
+    h->above = 0;
+    for (int l = 0; l < h->groups.levels; l++) {
+        h->above += h->name[l] <= NC_LEVEL_NODE;
+        h->largest[l] = 1;
+        for (int g = h->groups.level[l]; g < h->groups.level[l + 1]; g++) {
+            int size = h->groups.first[g + 1] - h->groups.first[g];
+            h->largest[l] = size > h->largest[l] ? size : h->largest[l];
+        }
+    }
+}
+
 static int most_on_a_node(const MPIR_Comm * comm)
 {
     int most = 1, *ranks;
@@ -92,7 +106,8 @@ static int most_on_a_node(const MPIR_Comm * comm)
 
 /* The parts of the memory that stays, and of that needed for the making, bytes from their starts. */
 struct parts {
-    size_t groups, lists, stream, typed, length, window, window_bytes, end;
+    size_t groups, lists, stream, typed, length, sent, leg, step, window, window_bytes, end;
+    int legs;
     size_t rows, topo, numbered, made;
 };
 
@@ -105,7 +120,12 @@ static struct parts parts_of(const MPIR_Comm * comm)
     p.window_bytes = comm->node_count > 1 ? nc_window_bytes(most) : 0;
     p.typed = p.stream + most * sizeof(struct nc_stream);
     p.length = p.typed + most * sizeof(struct nc_typed);
-    p.window = (p.length + most * sizeof(uint64_t) + 63) / 64 * 64;
+    /* the members beside me of all groups I may be in are other nodes: as if one group had them all */
+    p.legs = comm->node_count > 1 ? nc_schedule_most(comm->node_count) : 0;
+    p.sent = p.length + most * sizeof(uint64_t);
+    p.leg = p.sent + (size_t) (NC_LANES * NC_PLACES * p.legs) * sizeof(MPIR_Request *);
+    p.step = p.leg + (size_t) (NC_LANES * p.legs) * sizeof(struct nc_leg);
+    p.window = (p.step + (size_t) p.legs * sizeof(struct nc_step) + 63) / 64 * 64;
     p.groups = p.window + NC_WINDOWS * p.window_bytes;
     p.lists = p.groups + (nc_groups_most_bytes(comm->local_size, NC_LEVELS + 1) + 7) / 8 * 8;
     p.end = p.lists + (4 * ranks + 1) * sizeof(int);
@@ -131,6 +151,10 @@ bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const MPIR_Comm * 
     for (int i = 0; i < NC_WINDOWS; i++)
         h->window[i] = (char *) h->memory + p.window + (size_t) i * p.window_bytes;
     h->window_bytes = p.window_bytes;
+    h->sent = (MPIR_Request **) ((char *) h->memory + p.sent);
+    h->leg = (struct nc_leg *) ((char *) h->memory + p.leg);
+    h->step = (struct nc_step *) ((char *) h->memory + p.step);
+    h->legs = p.legs;
     h->node_of = (int *) ((char *) h->memory + p.lists);
     h->member = h->node_of + ranks;
     h->back = h->member + ranks;
@@ -167,6 +191,7 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
     number_nodes(h, &locations, numbered, numbered + comm->local_size, comm->rank);
     list_members(h, comm->local_size, numbered);
     list_back(h);
+    measure_groups(h);
 
   fn_exit:
     MPL_free(h->scratch);

@@ -12,6 +12,7 @@
 #include "../coll/scatter_node.h"
 #include "../core/nc_cpus.h"
 #include "../core/nc_topo.h"
+#include "../core/nc_schedule.h"
 #include "../core/nc_tree.h"
 #include "../core/nc_select.h"
 #include "../sync/nc_barrier.h"
@@ -62,6 +63,7 @@ struct nc_counts {
     uint64_t inner[NC_COLL_COUNT];      /* calls MPICH makes itself on a node_comm, inside another collective */
     uint64_t deferred[NC_COLL_COUNT];   /* before the segment was made */
     uint64_t fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
+    uint64_t messages, message_bytes;   /* sent to other nodes */
     /* the rest is kept elsewhere until it is added up */
     uint64_t waits_spinning, waits_in_progress, waits_yielding;
     uint64_t copied_local, copied_remote;
@@ -77,7 +79,7 @@ struct nc_typed {
 };
 
 /* Messages between nodes carry bytes of several ranks: first a length for each, then up to so many of data. */
-enum { NC_WINDOW = 65536, NC_WINDOW_PART = NC_POST_PAYLOAD, NC_WINDOWS = 3 };
+enum { NC_WINDOW = 65536, NC_WINDOW_PART = NC_POST_PAYLOAD, NC_WINDOWS = 5 };
 
 /* Of the ranks of a node, data of each in a message, at most; and the largest message, bytes. */
 static inline size_t nc_window_part(size_t ranks)
@@ -93,6 +95,15 @@ static inline size_t nc_window_bytes(size_t ranks)
     return (ranks * sizeof(uint64_t) + (data > NC_WINDOW ? data : NC_WINDOW) + 63) / 64 * 64;
 }
 
+/* One message of a window between nodes. */
+struct nc_leg {
+    int peer;                   /* rank of the communicator */
+    int parts;                  /* of the window, which the step's are of */
+    struct nc_step step;
+};
+
+enum { NC_LANES = 2, NC_PLACES = 3 };   /* ways of windows, up and down; windows of each under way at a time, at most */
+
 /* Ranks by all active levels. */
 struct nc_hierarchy {
     struct nc_groups groups;
@@ -103,12 +114,18 @@ struct nc_hierarchy {
     int *node_of;               /* [ranks] */
     int *first, *member;        /* [nodes + 1], [ranks] ranks of node i, ascending: member[first[i]] .. [first[i + 1] - 1] */
     int *back;                  /* [ranks] those of my node, then of the one before it, and so on round */
+    int above;                  /* the lowest level of the groups above the node */
+    int largest[NC_LEVELS + 1]; /* members of the largest group of a level */
     /* for messages between nodes: */
     char *window[NC_WINDOWS];   /* [window_bytes] each */
     size_t window_bytes;
     struct nc_stream *stream;   /* [ranks of the largest node] */
     struct nc_typed *typed;     /* likewise */
     uint64_t *length;           /* likewise, bytes */
+    struct nc_step *step;       /* [legs] */
+    struct nc_leg *leg;         /* [NC_LANES * legs] */
+    MPIR_Request **sent;        /* [NC_LANES * NC_PLACES * legs] */
+    int legs;                   /* messages of a rank for a window one way, at most */
     void *memory, *scratch;
 };
 
@@ -144,6 +161,15 @@ struct nc_reduce_choice {
     int version;                /* value of ALLREDUCE_VERSION */
 };
 
+/* What Reduce, Bcast and Allreduce do above the node, likewise. */
+enum nc_direction { NC_REDUCE, NC_BCAST, NC_ALLREDUCE, NC_DIRECTIONS };
+
+struct nc_across_choice {
+    struct nc_plan plan[NC_DIRECTIONS];
+    struct nc_links links;
+    int window;                 /* bytes, 0: by the model */
+};
+
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
 
 /* The state of a set of node-local ranks: of a communicator with at least two processes somewhere on one node. The
@@ -163,6 +189,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_bcast_choice *bcast;      /* [1 + leaves]: of the communicator, then of each leaf of the selection files */
     struct nc_barrier_choice *barrier;  /* [1 + leaves] */
     struct nc_reduce_choice *reduce;    /* [1 + leaves] */
+    struct nc_across_choice *across;    /* [1 + leaves] */
     int leaves;
     int leaf;                   /* of the call that is being served, -1: none */
     bool inner_call;            /* ... MPICH makes it itself */

@@ -105,6 +105,8 @@ void MPIDI_NUMACOLL_pvars_register(void)
         "numacoll_copied_local_bytes");
     add(&used, true, NC_AT(copied_remote), 1, "bytes copied from shared memory of another NUMA node",
         "numacoll_copied_remote_bytes");
+    add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll", "numacoll_messages");
+    add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");
     for (int c = 0; c < NC_COLL_COUNT; c++)
         add_collective(&used, c);
 }
