@@ -259,9 +259,10 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * ho
 
 /* ---- agreement ---- */
 
-/* What must be the same on all processes of the node: of each setting per communicator or call its value, and whether
+/* What must be the same on all processes of comm: of each setting that may be made per `scope`, or more often, its value, and whether
  * it is an info key. And `prepared`, which all must be. Collective; *different: a setting that differs, or -1. */
-static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared, int *different)
+static int compare_settings(MPIR_Comm * home, MPIR_Comm * comm, enum nc_scope scope, bool prepared, bool * all_prepared,
+                            int *different)
 {
     enum { VALUES = 2 * NC_SETTING_COUNT + 1 };
     NC_ERRFLAG_LOCAL(errflag);
@@ -269,7 +270,7 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
-        bool compared = MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS;
+        bool compared = MPIDI_NUMACOLL_variables[i].scope >= scope;
         both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(home, -1, i)) : 0;
         both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(home, i);
     }
@@ -280,7 +281,7 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, MPI_INT, MPI_MAX,
-                                                        home->node_comm, errflag);
+                                                        comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     *all_prepared = -lowest_negative[VALUES - 1];
     *different = -1;
@@ -288,7 +289,7 @@ static int compare_settings(MPIR_Comm * home, bool prepared, bool * all_prepared
         if (highest[i] != -lowest_negative[i])
             *different = i / 2;
     }
-    if (*all_prepared && *different >= 0 && home->node_comm->rank == 0) {
+    if (*all_prepared && *different >= 0 && comm->rank == 0) {
         fprintf(stderr, "numacoll: communicator of %d ranks: %s: must be the same on all ranks, as a variable and as an "
                 "info key\n", home->local_size, MPIDI_NUMACOLL_variables[*different].name);
         fflush(stderr);
@@ -329,7 +330,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
     bool prepared;
 
     state->memory = MPL_malloc(parts.queue + nc_queue_private_bytes(&g), MPL_MEM_COLL);
-    mpi_errno = compare_settings(home, state->memory && offset, &prepared, &different);
+    mpi_errno = compare_settings(home, node_comm, NC_PER_COMMUNICATOR, state->memory && offset, &prepared, &different);
     MPIR_ERR_CHECK(mpi_errno);
     state->reason = different >= 0 ? NC_REASON_SETTINGS : prepared ? NC_REASON_NONE : NC_REASON_PAGES;
     if (state->reason != NC_REASON_NONE)
@@ -413,7 +414,7 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
     if (!state || state->phase != NC_PHASE_READY)
         goto fn_exit;
     if (comm->node_comm) {
-        mpi_errno = compare_settings(comm, right, &all_right, &different);
+        mpi_errno = compare_settings(comm, comm->node_comm, NC_PER_COMMUNICATOR, right, &all_right, &different);
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
@@ -431,8 +432,16 @@ static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
-    int most[2] = { (int) state->reason, 0 };
+    int most[2] = { (int) state->reason, 0 }, different = -1;
+    bool prepared;
 
+    if (home->node_count > 1) {
+        /* trees and windows between nodes follow from them */
+        mpi_errno = compare_settings(home, home, NC_PER_CALL, true, &prepared, &different);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (different >= 0 && state->reason == NC_REASON_NONE)
+        state->reason = NC_REASON_SETTINGS;
     if (state->reason == NC_REASON_NONE) {
         most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home) ? NC_REASON_NONE : NC_REASON_PAGES;
         most[1] = -(int) state->bcast[0].bcast.move.largest_fragment;

@@ -46,6 +46,43 @@ static void print_placement(FILE * out, const struct nc_placement *p, int ranks)
     }
 }
 
+/* An algorithm of a plan: "knomial/2". */
+static void print_algorithm(FILE * out, enum nc_setting setting, const struct nc_plan *plan, enum nc_level level)
+{
+    const char *word = MPIDI_NUMACOLL_variables[setting].values;
+    int n;
+
+    for (int i = 0; i < plan->algorithm[level]; i++)
+        word += strcspn(word, " ") + 1;
+    n = (int) strcspn(word, " ");
+    fprintf(out, "%.*s", n, word);
+    if (word[n - 1] == '/')
+        fprintf(out, "%d", plan->degree[level]);
+}
+
+/* The levels from `lowest` on with their algorithms: "bcast_group numa:flat,top:knomial/2". */
+static void print_plan(FILE * out, enum nc_setting setting, const struct nc_plan *plan, const struct nc_hierarchy *h, int lowest)
+{
+    fprintf(out, ", %s", MPIDI_NUMACOLL_variables[setting].name);
+    for (int l = lowest; l < h->groups.levels; l++) {
+        fprintf(out, "%s%s:", l > lowest ? "," : " ", nc_level_name(h->name[l]));
+        print_algorithm(out, setting, plan, h->name[l]);
+    }
+}
+
+static void print_plans(FILE * out, const struct MPIDI_NUMACOLL_comm *state)
+{
+    const struct nc_hierarchy *h = &state->all;
+    const struct nc_across_choice *c = &state->across[0];
+
+    print_plan(out, NC_VAR_BCAST_GROUP, &c->plan[NC_BCAST], h, 0);
+    print_plan(out, NC_VAR_REDUCE_GROUP, &c->plan[NC_REDUCE], h, 0);
+    if (h->nodes == 1)
+        return;
+    print_plan(out, NC_VAR_ALLREDUCE_GROUP, &c->plan[NC_ALLREDUCE], h, h->groups.levels - 1);
+    fprintf(out, ", windows of %s%d bytes between nodes", c->window ? "" : "at most ", c->window ? c->window : NC_WINDOW);
+}
+
 /* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
 static void print_levels(FILE * out, const struct nc_hierarchy *h)
 {
@@ -77,9 +114,10 @@ static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPI
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
     MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
     MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version, sizeof version);
-    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s, reduce_group %s, "
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s, "
             "allreduce_version %s", g->slots, g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier,
-            MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_REDUCE_GROUP)), version);
+            version);
+    print_plans(out, state);
     print_levels(out, &state->all);
     print_placement(out, state->placement, state->size);
     if (state->unbound)

@@ -1,0 +1,173 @@
+/* What the leaders of nodes send for each algorithm above the node: as many messages, and as many bytes, over all of them, as
+ * core/nc_schedule.h says, in each window of the message.
+ *   all_messages NODES
+ * All NODES are under no switch: one group joins them. */
+#include "nctest.h"
+
+enum { WINDOW = 4800, WINDOWS = 10, DOUBLES = WINDOWS * WINDOW / 8, HEAD = 8 };
+
+static int p, q, log_q;         /* nodes, the largest power of two of them */
+static double *mine, *all;
+
+/* Of all members together: messages of a window, and how often its bytes. */
+struct cost {
+    double messages, times;
+};
+
+static struct cost tree(void)
+{
+    return (struct cost) {p - 1, p - 1};
+}
+
+static struct cost rsg(void)
+{
+    return (struct cost) {q * log_q + q - 1 + (p - q), q - 1 + log_q / 2.0 + (p - q)};
+}
+
+static struct cost sag(void)
+{
+    int depths = 0;
+
+    for (int i = 1; i < p; i++)
+        depths += __builtin_popcount((unsigned) i);
+    return (struct cost) {p * p - 1 - depths, p - 1};
+}
+
+static struct cost rd(void)
+{
+    return (struct cost) {q * log_q + 2 * (p - q), q * log_q + 2 * (p - q)};
+}
+
+static struct cost rsag(void)
+{
+    return (struct cost) {2 * q * log_q + 2 * (p - q), 2 * (q - 1) + 2 * (p - q)};
+}
+
+static struct cost ring(void)
+{
+    return (struct cost) {2 * p * (p - 1), 2 * (p - 1)};
+}
+
+static struct cost up_and_down(void)
+{
+    return (struct cost) {2 * (p - 1), 2 * (p - 1)};
+}
+
+static void bcast(MPI_Comm comm)
+{
+    nc_bcast(mine, DOUBLES, MPI_DOUBLE, nc_size - 1, comm);
+}
+
+static void reduce(MPI_Comm comm)
+{
+    nc_count(NC_REDUCE, comm);
+    MPI_Reduce(mine, all, DOUBLES, MPI_DOUBLE, MPI_SUM, nc_size - 1, comm);
+}
+
+static void allreduce(MPI_Comm comm)
+{
+    nc_count(NC_ALLREDUCE, comm);
+    MPI_Allreduce(mine, all, DOUBLES, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+/* heads: messages of a Bcast's head that go alone; elsewhere it goes with the first window. */
+static const struct row {
+    const char *name, *key, *value;
+    void (*call) (MPI_Comm comm);
+    struct cost (*cost) (void);
+    int heads_alone;
+} rows[] = {
+    {"bcast flat", "numacoll_bcast_group", "*:flat", bcast, tree, 0},
+    {"bcast kary", "numacoll_bcast_group", "*:kary/2", bcast, tree, 0},
+    {"bcast knomial", "numacoll_bcast_group", "*:knomial/2", bcast, tree, 0},
+    {"bcast chain", "numacoll_bcast_group", "*:chain", bcast, tree, 0},
+    {"bcast auto", "numacoll_bcast_group", "*:auto", bcast, tree, 0},
+    {"bcast sag", "numacoll_bcast_group", "*:sag", bcast, sag, 1},
+    {"reduce flat", "numacoll_reduce_group", "*:flat", reduce, tree, 0},
+    {"reduce kary", "numacoll_reduce_group", "*:kary/3", reduce, tree, 0},
+    {"reduce knomial", "numacoll_reduce_group", "*:knomial/2", reduce, tree, 0},
+    {"reduce chain", "numacoll_reduce_group", "*:chain", reduce, tree, 0},
+    {"reduce auto", "numacoll_reduce_group", "*:auto", reduce, tree, 0},
+    {"reduce rsg", "numacoll_reduce_group", "*:rsg", reduce, rsg, 0},
+    {"allreduce rd", "numacoll_allreduce_group", "*:rd", allreduce, rd, 0},
+    {"allreduce rsag", "numacoll_allreduce_group", "*:rsag", allreduce, rsag, 0},
+    {"allreduce ring", "numacoll_allreduce_group", "*:ring", allreduce, ring, 0},
+    {"allreduce rb", "numacoll_allreduce_version", "rb", allreduce, up_and_down, 0},
+};
+
+/* Call i of a row: everybody's elements differ from call to call. */
+static void fill(const struct row *row, int i)
+{
+    for (int k = 0; k < DOUBLES; k++) {
+        mine[k] = row->call == bcast && nc_rank != nc_size - 1 ? 0 : nc_rank + k % 100 + i;
+        all[k] = 0;
+    }
+}
+
+static void check(const struct row *row, int i)
+{
+    const double *result = row->call == bcast ? mine : all;
+    int n = row->call == bcast ? 1 : nc_size, first = row->call == bcast ? nc_size - 1 : 0;
+
+    if (row->call == reduce && nc_rank != nc_size - 1)
+        return;
+    for (int k = 0; k < DOUBLES; k++)
+        nc_errors += result[k] != n * (k % 100 + i) + (row->call == bcast ? first : nc_size * (nc_size - 1) / 2);
+}
+
+static MPI_Comm comm_of(const struct row *row)
+{
+    char window[16];
+    MPI_Comm comm;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, row->key, row->value);
+    snprintf(window, sizeof window, "%d", WINDOW);
+    MPI_Info_set(info, "numacoll_window", window);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+static void run(const struct row *row, struct nc_pvar *messages, struct nc_pvar *bytes)
+{
+    MPI_Comm comm = comm_of(row);
+    struct cost cost = row->cost();
+    double head = row->call == bcast ? HEAD * (p - 1) : 0;
+    double wanted = cost.messages * WINDOWS + row->heads_alone * (p - 1), wanted_bytes = cost.times * DOUBLES * 8 + head;
+
+    for (int i = 0; i < 3; i++) {
+        unsigned long long m = nc_pvar_read(messages), b = nc_pvar_read(bytes);
+        fill(row, i);
+        row->call(comm);
+        m = nc_sum(nc_pvar_read(messages) - m);
+        b = nc_sum(nc_pvar_read(bytes) - b);
+        check(row, i);
+        /* the first call may be before the communicator's memory is made */
+        if (nc_rank == 0 && i > 0 && ((double) m != wanted || (double) b != wanted_bytes)) {
+            nc_errors++;
+            fprintf(stderr, "%s: %llu messages of %llu bytes, not %.0f of %.0f\n", row->name, m, b, wanted, wanted_bytes);
+        }
+    }
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    struct nc_pvar messages, bytes;
+
+    mine = malloc(DOUBLES * sizeof *mine);
+    all = malloc(DOUBLES * sizeof *all);
+    nc_init(&argc, &argv);
+    p = argc > 1 ? atoi(argv[1]) : 1;
+    for (q = 1, log_q = 0; 2 * q <= p; q *= 2)
+        log_q++;
+    nc_pvar_open(&messages, "numacoll_messages");
+    nc_pvar_open(&bytes, "numacoll_message_bytes");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        run(&rows[i], &messages, &bytes);
+    free(mine);
+    free(all);
+    return nc_finish();
+}
