@@ -20,13 +20,14 @@ static int combine_range(struct nc_reduction *r, size_t first, size_t n, const s
 {
     struct nc_typed typed;
     struct nc_stream mine;
+    struct nc_team all = nc_queue_everybody(&r->state->queue);
     bool unequal;
     int mpi_errno;
 
     stream_of(r, &r->mine, first, n, &typed, &mine);
     r->before = first;
-    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_move(r->state), -1, &r->combiner, &mine, range,
-                                                            &unequal));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_move(r->state), &all, -1, &r->combiner,
+                                                            &mine, range, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     r->before = 0;
     return mpi_errno;

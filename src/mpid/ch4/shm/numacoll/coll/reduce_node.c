@@ -10,7 +10,8 @@ struct reduce {
     struct nc_flow mine;        /* what I have; fragments 0: it goes into a post */
     struct nc_post *post;       /* ... and where it is told, if I send */
     struct nc_readers readers;
-    const struct nc_part *part; /* up a tree; NULL: in order */
+    const struct nc_part *part; /* up a tree, or */
+    const struct nc_team *team; /* in order */
     int sources;                /* move->flow[0 .. sources - 1] are what I combine, in that order */
     int copied;                 /* 0, or the first error of a copy or of the combiner */
     bool unequal;
@@ -93,12 +94,12 @@ static int place_own(struct reduce *r, uint64_t i, char **place)
 
 /* ---- what others have ---- */
 
-/* The rank of source k: my last child, or the last rank, first. */
+/* The rank of source k: my last child, or the last of my team, first. */
 static int source(const struct reduce *r, int k)
 {
     int last = r->sources - 1;
 
-    return r->part ? nc_part_child(r->part, last - k) : last - k;
+    return r->part ? nc_part_child(r->part, last - k) : r->team->rank[last - k];
 }
 
 /* J3: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
@@ -224,7 +225,7 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
     return first + *skip < end ? end - first - *skip : 0;
 }
 
-/* Fragment i of all, from the last rank to the first. */
+/* Fragment i of all, from the last of the team to the first. */
 static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->combiner->element;
@@ -292,13 +293,14 @@ int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int roo
     return end(&r, up_the_tree(&r), unequal);
 }
 
-int nc_reduce_ordered_node(struct nc_move *m, int root, const struct nc_combiner *combiner, struct nc_stream *mine,
+int nc_reduce_ordered_node(struct nc_move *m, const struct nc_team *team, int root,
+                           const struct nc_combiner *combiner, struct nc_stream *mine,
                            const struct nc_range *range, bool * unequal)
 {
     struct nc_queue *q = m->queue;
-    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,
-        .readers = root < 0 ? nc_queue_all(q) : nc_queue_one(q, root),
-        .sources = root < 0 || root == q->rank ? (int) q->geometry.ranks : 0
+    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.team = team,
+        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
+        .sources = root < 0 || root == q->rank ? team->size : 0
     };
 
     return end(&r, in_order(&r, range), unequal);
