@@ -162,6 +162,25 @@ static int gather(struct rank *r, int to)
     return wrong;
 }
 
+/* To all of each team; the streams of others are left alone. */
+static int gather_in_teams(struct rank *r, int teams)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    struct nc_team team = team_of(r, teams);
+
+    to_send(r, ranks, me);
+    for (int i = 0; i < ranks; i++)
+        to_receive(r, i, i);
+    if (nc_allgather_team(r->move, &team, &r->stream[ranks], r->stream, r->sent))
+        return 1;
+    for (int i = 0; i < ranks; i++) {
+        if (i != me)
+            wrong += is_mate(r, teams, i) ? wrong_in(r, i, i, r->sent[i]) :
+                untouched(r, i, i, r->length[i]);
+    }
+    return wrong;
+}
+
 static int barrier(struct rank *r, uint64_t variant)
 {
     int error = (variant ? nc_barrier_central : nc_barrier_dissemination) (r->barrier, r->queue->operation + 1);
@@ -208,7 +227,8 @@ int operate(struct rank *r, uint64_t *dice)
         case GATHER:
             return gather(r, r->root);
         case ALLGATHER:
-            return gather(r, -1);
+            return random_next(dice) % 2 ? gather(r, -1) :
+                gather_in_teams(r, 1 + (int) (random_next(dice) % run->geometry.ranks));
         case REDUCE:
             return reduce_up(r, random_next(dice));
         case REDUCE_ORDERED:

@@ -81,8 +81,23 @@ struct rank {
     struct nc_stream *stream;
     size_t *length, *other, *sent;
     size_t element;             /* bytes of what is reduced */
+    int *mate;                  /* [ranks + 1][ranks] my team's, of each number of teams */
     int operation, root;
 };
+
+/* Of so many teams, dealt out in turn, mine. */
+static inline struct nc_team team_of(const struct rank *r, int teams)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
+    int size = (ranks - 1 - me % teams) / teams + 1;
+
+    return (struct nc_team) {r->mate + teams * ranks, size, me / teams};
+}
+
+static inline bool is_mate(const struct rank *r, int teams, int rank)
+{
+    return rank % teams == r->queue->rank % teams;
+}
 
 /* One in run->delays times it takes a while. */
 void delay(const struct run *run, uint64_t *state);
@@ -91,8 +106,8 @@ void delay(const struct run *run, uint64_t *state);
 void to_send(struct rank *r, int at, int message);
 void to_receive(struct rank *r, int at, int message);
 
-/* Reduce up the trees, and in the order of ranks: to the root, or to all: rank -1. The results are right where they have
- * to be, also if one rank's combiner breaks. */
+/* Reduce up the trees, and in the order of ranks: to the root, or to all of a team: rank -1. The
+ * results are right where they have to be, also if one rank's combiner breaks. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
 

@@ -232,16 +232,19 @@ static struct nc_range range_of(const struct rank *r, size_t n, uint64_t choice)
 int reduce_in_order(struct rank *r, int to, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    int teams = to < 0 && choice >> 16 & 1 ? 1 + (int) (choice >> 17) % ranks : 1;
+    struct nc_team team = team_of(r, teams);
     bool receives = to < 0 || to == me, joined[ranks], differs = false, unequal;
     struct reduction c = prepare(r, compose, breaker_of(r->run, choice));
     struct nc_combiner combiner = combiner_of(&c);
     struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = { 0, 0 };
 
     for (int i = 0; i < ranks; i++) {
-        joined[i] = r->length[i] == r->length[me];
-        differs |= receives && !joined[i];
+        joined[i] = is_mate(r, teams, i) && r->length[i] == r->length[me];
+        differs |= receives && is_mate(r, teams, i) && !joined[i];
     }
-    wrong += nc_reduce_ordered_node(r->move, to, &combiner, &r->stream[ranks], &range, &unequal) != (c.breaks ? c.error : 0);
+    wrong += nc_reduce_ordered_node(r->move, &team, to, &combiner, &r->stream[ranks], &range,
+                                    &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
     if (!c.breaks)
         wrong += wrong_in(r, &c, joined, receives ? &range : &none);

@@ -64,6 +64,17 @@ static void free_place(struct place *p)
     free(p->group_memory);
 }
 
+static int *make_mates(int ranks, int rank)
+{
+    int *mate = calloc((size_t) (ranks * (ranks + 1)), sizeof *mate);
+
+    for (int teams = 1; teams <= ranks; teams++) {
+        for (int i = 0; rank % teams + i * teams < ranks; i++)
+            mate[teams * ranks + i] = rank % teams + i * teams;
+    }
+    return mate;
+}
+
 static int rank_main(const struct run *run, int rank)
 {
     size_t ranks = run->geometry.ranks;
@@ -82,7 +93,8 @@ static int rank_main(const struct run *run, int rank)
     };
     struct rank r = {.run = run,.queue = &queue,.bcast = &bcast,.move = &move,.barrier = &barrier,.place = &place,
         .user_bytes = 2 * run->largest + 1000,.typed = calloc(ranks + 1, sizeof *r.typed),
-        .stream = calloc(ranks + 1, sizeof *r.stream),.length = calloc(3 * ranks, sizeof *r.length)
+        .stream = calloc(ranks + 1, sizeof *r.stream),.length = calloc(3 * ranks, sizeof *r.length),
+        .mate = make_mates((int) ranks, rank)
     };
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
     uint64_t dice = 42;
@@ -104,6 +116,7 @@ static int rank_main(const struct run *run, int rank)
     free(r.typed);
     free(r.stream);
     free(r.length);
+    free(r.mate);
     free(r.memory);
     free(private_memory);
     return wrong;
@@ -283,6 +296,8 @@ static void allgathers(void **state)
     check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = ALLGATHER,.operations = 2000,.largest = 150000,
           .delays = 100});
     check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = ALLGATHER,.operations = 1000,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(9, 2, 512, 1),.kinds = ALLGATHER,.operations = 500,
+          .largest = 3000,.delays = 50});
     check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = ALLGATHER,.typed = true,.mismatch = true,
           .operations = 700,.largest = 9000,.delays = 50});
 }
@@ -307,6 +322,8 @@ static void reduces_in_order(void **state)
     check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = REDUCE_ORDERED,.operations = 800,.largest = 150000,
           .delays = 100});
     check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = REDUCE_ORDERED,.operations = 1000,.largest = 6000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(9, 2, 512, 1),.kinds = REDUCE_ORDERED,
+          .operations = 700,.largest = 4000,.delays = 50});
     check((struct run) {.geometry = GEOMETRY(3, 1, 777, 1),.kinds = REDUCE_ORDERED,.sqrt_rule = true,.operations = 1000,
           .largest = 6000,.delays = 50});
     check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = REDUCE_ORDERED,.typed = true,.mismatch = true,

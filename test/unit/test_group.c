@@ -271,6 +271,39 @@ static void without_levels(void **state)
     release(&m);
 }
 
+static void assert_column(const struct made *m, int rank, int n, const int *expected)
+{
+    int column[64];
+
+    assert_int_equal(nc_groups_column(&m->groups, rank, column), n);
+    for (int i = 0; i < n; i++)
+        assert_int_equal(column[i], expected[i]);
+}
+
+static void columns(void **state)
+{
+    const int shuffled[][5] = {
+        {-1, -1, 7, -1, 0},
+        {-1, -1, 3, -1, 0},
+        {-1, -1, 3, -1, 0},
+        {-1, -1, 7, -1, 0},
+        {-1, -1, 5, -1, 0},
+        {-1, -1, 5, -1, 0},
+    };
+    struct made m = make(shuffled[0], 6, 5, 1u << NUMA);
+
+    (void) state;
+    assert_column(&m, 1, 3, (int[]) {0, 1, 4});
+    assert_column(&m, 3, 3, (int[]) {3, 2, 5});
+    release(&m);
+    m = make(shuffled[0], 6, 5, 0);
+    assert_column(&m, 4, 1, (int[]) {4});
+    release(&m);
+    m = make(shuffled[0], 5, 5, 1u << NUMA);
+    assert_column(&m, 4, 0, NULL);
+    release(&m);
+}
+
 /* The definitions once more, from the table of locations and with loops over all ranks. */
 struct naive {
     const int *unit;
@@ -501,7 +534,8 @@ int main(void)
         cmocka_unit_test(papers_cluster), cmocka_unit_test(papers_node),
         cmocka_unit_test(papers_round_robin), cmocka_unit_test(levels_off),
         cmocka_unit_test(uneven), cmocka_unit_test(without_levels), cmocka_unit_test(every_root),
-        cmocka_unit_test(random_tables), cmocka_unit_test(in_order), cmocka_unit_test(cost),
+        cmocka_unit_test(columns), cmocka_unit_test(random_tables), cmocka_unit_test(in_order),
+        cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests_name("group", tests, NULL, NULL);
 }

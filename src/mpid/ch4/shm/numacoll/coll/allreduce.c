@@ -1,7 +1,8 @@
 /* MPI_Allreduce.
  *
  *   symmetric   every rank combines what all have, in the order of ranks, for itself
- *   sliced      of each window every rank combines a slice, and all gather the slices
+ *   sliced      of each window every rank combines a slice, and all gather the slices; where NUMA
+ *               nodes are the rows of a table, a slice of its row's, and of that of its column's
  *   rb          reduce to rank 0, broadcast from there: by windows, the next one goes up while the last comes down
  *   rab         the same, but that on the highest level above the nodes all members come to the result */
 
@@ -15,18 +16,21 @@ static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, s
     MPIDI_NUMACOLL_stream_init(stream, typed);
 }
 
-/* Of elements first .. first + n - 1, which every rank puts in its queue, the range, from there. */
-static int combine_range(struct nc_reduction *r, size_t first, size_t n, const struct nc_range *range)
+/* Of elements of mine or of the result, which every rank of a team puts in its queue, a part. */
+static int combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
+                   const struct nc_range *whole, const struct nc_range *part)
 {
+    struct nc_range from_there = {.first = part->first - whole->first,.count = part->count };
+    struct nc_move *move = MPIDI_NUMACOLL_move(r->state);
     struct nc_typed typed;
     struct nc_stream mine;
     bool unequal;
     int mpi_errno;
 
-    stream_of(r, &r->mine, first, n, &typed, &mine);
-    r->before = first;
-    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_move(r->state), -1, &r->combiner, &mine, range,
-                                                            &unequal));
+    stream_of(r, of, whole->first, whole->count, &typed, &mine);
+    r->before = whole->first;
+    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, team, -1, &r->combiner, &mine,
+                                                            &from_there, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     r->before = 0;
     return mpi_errno;
@@ -35,32 +39,60 @@ static int combine_range(struct nc_reduction *r, size_t first, size_t n, const s
 static int symmetric(struct nc_reduction *r)
 {
     struct nc_range all = {.first = 0,.count = (size_t) r->mine.count };
+    struct nc_team everybody = nc_queue_everybody(&r->state->queue);
 
-    return combine_range(r, 0, all.count, &all);
+    return combine(r, &everybody, &r->mine, &all, &all);
 }
 
 /* ---- sliced ---- */
 
-static struct nc_range slice_of(size_t n, int ranks, int rank)
+/* What rank i of a team combines for all of it. */
+static struct nc_range slice_of(const struct nc_range *whole, const struct nc_team *team, int i)
 {
-    size_t begin = n * (size_t) rank / (size_t) ranks, end = n * (size_t) (rank + 1) / (size_t) ranks;
+    size_t n = whole->count, size = (size_t) team->size;
+    size_t begin = n * (size_t) i / size, end = n * (size_t) (i + 1) / size;
 
-    return (struct nc_range) {begin, end - begin};
+    return (struct nc_range) {whole->first + begin, end - begin};
 }
 
-static int gather_slices(struct nc_reduction *r, size_t first, size_t n)
+static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
+                         const struct nc_range *whole)
 {
     struct MPIDI_NUMACOLL_comm *state = r->state;
-    struct nc_range mine = slice_of(n, state->size, state->rank);
+    struct nc_range mine = slice_of(whole, team, team->index);
     struct nc_typed typed;
     struct nc_stream stream;
 
-    for (int i = 0; i < state->size; i++) {
-        struct nc_range slice = slice_of(n, state->size, i);
-        stream_of(r, &r->result, first + slice.first, slice.count, &state->typed[i], &state->stream[i]);
+    for (int i = 0; i < team->size; i++) {
+        struct nc_range slice = slice_of(whole, team, i);
+        int rank = team->rank[i];
+        stream_of(r, &r->result, slice.first, slice.count, &state->typed[rank],
+                  &state->stream[rank]);
     }
-    stream_of(r, &r->result, first + mine.first, mine.count, &typed, &stream);
-    return MPIDI_NUMACOLL_error(nc_allgather_node(MPIDI_NUMACOLL_move(state), &state->groups, &stream, state->stream, state->sent));
+    stream_of(r, &r->result, mine.first, mine.count, &typed, &stream);
+    return MPIDI_NUMACOLL_error(nc_allgather_team(MPIDI_NUMACOLL_move(state), team, &stream,
+                                                  state->stream, state->sent));
+}
+
+/* Down to a slice of a slice, and back: A1 to A4 of PROTOCOLS.md. A team of one does nothing. */
+static int slice_window(struct nc_reduction *r, const struct nc_range *window)
+{
+    const struct nc_team *row = &r->state->row, *column = &r->state->column;
+    struct nc_range slice = slice_of(window, row, row->index);
+    struct nc_range mine = slice_of(&slice, column, column->index);
+    /* A2 reads and writes the same place; PROTOCOLS.md says why it may */
+    const struct nc_typed *partial = row->size > 1 ? &r->result : &r->mine;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (row->size > 1)
+        mpi_errno = combine(r, row, &r->mine, window, &slice);
+    if (column->size > 1) {
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, combine(r, column, partial, &slice, &mine));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, column, &slice));
+    }
+    if (row->size > 1)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, row, window));
+    return mpi_errno;
 }
 
 /* Elements of a window: as much as the slots of a queue take, in whole fragments. */
@@ -79,9 +111,8 @@ static int sliced(struct nc_reduction *r)
 
     for (size_t first = 0; first < count; first += most) {
         size_t n = count - first < most ? count - first : most;
-        struct nc_range slice = slice_of(n, r->state->size, r->state->rank);
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, combine_range(r, first, n, &slice));
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, first, n));
+        struct nc_range window = {.first = first,.count = n };
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, slice_window(r, &window));
     }
     return mpi_errno;
 }
@@ -211,6 +242,14 @@ _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_AL
                MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
                "cvars.yaml lists them as nc_select.h does, behind auto");
 
+/* NUMA nodes are combined one by one, and not in the order of ranks. */
+static bool can_be_sliced(const struct nc_reduction *r)
+{
+    int rows = r->state->column.size;
+
+    return rows == 1 || (rows > 1 && r->commutative);
+}
+
 /* Inside a node, as the settings want it. All ranks come to the same, but for unequal lengths. */
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
@@ -222,8 +261,7 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
     enum nc_allreduce_version version = wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto ?
         nc_select_allreduce(&situation, r->element * (size_t) r->mine.count) : (enum nc_allreduce_version) (wanted - 1);
 
-    /* slices of another NUMA node's ranks would not come */
-    if (version == NC_ALLREDUCE_SLICED && state->groups.levels > 1)
+    if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
         version = NC_ALLREDUCE_RB;
     if (version == NC_ALLREDUCE_RAB)
         version = NC_ALLREDUCE_RB;

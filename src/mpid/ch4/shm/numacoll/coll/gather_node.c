@@ -5,9 +5,10 @@
 /* A rank's part in a call. */
 struct gather {
     struct nc_move *move;
+    const struct nc_team *team; /* who sends, if I receive */
     struct nc_readers told;     /* of my post */
     struct nc_readers readers;  /* of my slots */
-    const int *group;           /* [ranks] group of each, or NULL: all in one */
+    const int *group;           /* [ranks] group of each, or NULL: slots are for all who are told */
     struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
     int open;                   /* move->flow[0 .. open - 1] are messages to me with fragments left */
     int copied;                 /* 0, or the first error of a copy */
@@ -41,7 +42,7 @@ static int send_first(struct gather *g, struct nc_stream *mine)
         return 0;
     }
     nc_move_begin(g->move, &g->mine, mine, q->rank);
-    if (g->group)
+    if (g->told.count[0] > 1)
         nc_move_fill_slots(g->move, &g->mine);
     g->mine.post = post;
     g->mine.header.first_slot = nc_queue_position(q);
@@ -90,13 +91,12 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
     struct nc_move *m = g->move;
     struct nc_queue *q = m->queue;
 
-    for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
+    for (int k = 1; k < g->team->size; k++) {
         struct nc_flow *flow = &m->flow[g->open];
-        int error;
+        int r = nc_team_after(g->team, k), error;
 
         nc_copy_prefetch_out(&from[r]);
-        error = nc_move_meet(m, flow, nc_queue_out_post(q, r), &from[r], r,
-                             (int) q->geometry.ranks);
+        error = nc_move_meet(m, flow, nc_queue_out_post(q, r), &from[r], r, g->team->size);
         if (error)
             return error;
         sent[r] = flow->header.total;
@@ -155,7 +155,8 @@ int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct n
                    size_t *sent)
 {
     struct nc_readers reader = nc_queue_one(m->queue, root);
-    struct gather g = {.move = m,.told = reader,.readers = reader };
+    struct nc_team all = nc_queue_everybody(m->queue);
+    struct gather g = {.move = m,.team = &all,.told = reader,.readers = reader };
     int error = m->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
 
     if (!error)
@@ -163,21 +164,37 @@ int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct n
     return end(&g, error);
 }
 
+static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream *from, size_t *sent)
+{
+    int error;
+
+    sent[g->move->queue->rank] = nc_stream_rest(mine);
+    error = send_first(g, mine);
+    if (!error)
+        error = receive_first(g, from, sent);
+    if (!error)
+        error = rounds(g);
+    return end(g, error);
+}
+
 int nc_allgather_node(struct nc_move *m, const struct nc_groups *groups, struct nc_stream *mine,
                       struct nc_stream *from, size_t *sent)
 {
-    int rank = m->queue->rank, error;
-    struct nc_group near = nc_group_at(groups, 0, rank, 0);
+    struct nc_team all = nc_queue_everybody(m->queue);
+    struct nc_group near = nc_group_at(groups, 0, m->queue->rank, 0);
     struct gather g = {
-        .move = m,.told = nc_queue_all(m->queue),.group = groups->of[0],
+        .move = m,.team = &all,.told = nc_queue_team(&all),.group = groups->of[0],
         .readers = {.rank = {near.member, NULL},.count = {near.size, 0}}
     };
 
-    sent[rank] = nc_stream_rest(mine);
-    error = send_first(&g, mine);
-    if (!error)
-        error = receive_first(&g, from, sent);
-    if (!error)
-        error = rounds(&g);
-    return end(&g, error);
+    return allgather(&g, mine, from, sent);
+}
+
+int nc_allgather_team(struct nc_move *m, const struct nc_team *team, struct nc_stream *mine,
+                      struct nc_stream *from, size_t *sent)
+{
+    struct nc_readers readers = nc_queue_team(team);
+    struct gather g = {.move = m,.team = team,.told = readers,.readers = readers };
+
+    return allgather(&g, mine, from, sent);
 }

@@ -6,7 +6,7 @@
 #include "../core/nc_group.h"
 #include "move_node.h"
 
-/* Both move the rest of streams `mine` through the OUT posts and rings of those who send them into the streams
+/* They move the rest of streams `mine` through the OUT posts and rings of those who send them into the streams
  * from[ranks] of those who receive; what a rank has for itself is the caller's to copy, and its own
  * from[] and sent[] are not used. sent[r]: the length of what r sent, which from[r]'s may differ
  * from: what is too much is dropped, what is missing stays as it was. 0, or the error of a wait or a
@@ -21,6 +21,11 @@ int nc_gather_node(struct nc_move *move, int root, struct nc_stream *mine, struc
  * stays inside its sender's group, and is left to the caller to carry to the others; sent[], also of
  * this rank, says to all alike which. */
 int nc_allgather_node(struct nc_move *move, const struct nc_groups *groups, struct nc_stream *mine,
+                      struct nc_stream *from, size_t *sent);
+
+/* From all to all of a team, also what does not fit a post; from[] and sent[] of other ranks are
+ * not used. All ranks of the node make it one operation, each with its team. */
+int nc_allgather_team(struct nc_move *move, const struct nc_team *team, struct nc_stream *mine,
                       struct nc_stream *from, size_t *sent);
 
 /* Whether a message of so many bytes stayed inside its sender's group. */

@@ -8,18 +8,21 @@
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
 {
     struct MPIDI_NUMACOLL_comm *state = r->state;
-    struct nc_range all = {.first = 0,.count = nc_stream_rest(mine) / r->element };
+    struct nc_range every = {.first = 0,.count = nc_stream_rest(mine) / r->element };
     struct nc_move *move = MPIDI_NUMACOLL_move(state);
+    struct nc_team all = nc_queue_everybody(&state->queue);
     bool unequal = false;
     int mpi_errno = MPI_SUCCESS;
 
     if (state->size == 1)
-        return r->combiner.own(r->combiner.context, 0, all.count);
+        return r->combiner.own(r->combiner.context, 0, every.count);
     if (r->commutative && r->plain)
         mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_tree_node(move, &state->reduce[state->leaf + 1].route, local_root, &r->combiner,
                                                              mine, &unequal));
     else
-        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, local_root, &r->combiner, mine, &all, &unequal));
+        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, &all, local_root,
+                                                                &r->combiner, mine, &every,
+                                                                &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }

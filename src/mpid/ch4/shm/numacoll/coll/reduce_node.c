@@ -10,6 +10,8 @@ struct reduce {
     struct nc_flow mine;        /* what I have; fragments 0: it goes into a post */
     struct nc_post *post;       /* ... and where it is told, if I send */
     struct nc_readers readers;
+    const struct nc_part *part; /* up a tree, or */
+    const struct nc_team *team; /* in order */
     int sources;                /* move->flow[0 .. sources - 1] are what I combine, in that order */
     int copied;                 /* 0, or the first error of a copy or of the combiner */
     bool unequal;
@@ -92,10 +94,19 @@ static int place_own(struct reduce *r, uint64_t i, char **place)
 
 /* ---- what others have ---- */
 
+/* The rank of source k: my last child, or the last of my team, first. */
+static int source(const struct reduce *r, int k)
+{
+    int last = r->sources - 1;
+
+    return r->part ? nc_part_child(r->part, last - k) : r->team->rank[last - k];
+}
+
 /* J3: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
-static int meet(struct reduce *r, int k, int rank)
+static int meet(struct reduce *r, int k)
 {
     struct nc_flow *flow = &r->move->flow[k];
+    int rank = source(r, k);
     int error = nc_move_meet(r->move, flow, nc_queue_out_post(r->move->queue, rank), r->stream, rank, 1);
 
     if (error)
@@ -105,6 +116,16 @@ static int meet(struct reduce *r, int k, int rank)
         flow->post = NULL;
     }
     return 0;
+}
+
+/* J3 of all, in round 0 */
+static int meet_sources(struct reduce *r, uint64_t i)
+{
+    int error = 0;
+
+    for (int k = 0; k < r->sources && i == 0 && !error; k++)
+        error = meet(r, k);
+    return error;
 }
 
 /* J4: fragment i of source k, when it is announced; NULL: of one that is left out. */
@@ -158,37 +179,37 @@ static int join_children(struct reduce *r, uint64_t i, char *place)
 }
 
 /* J2 to J6 */
-static int tree_round(struct reduce *r, const struct nc_part *p, uint64_t i)
+static int tree_round(struct reduce *r, uint64_t i)
 {
     char *place = NULL;
     int error = 0;
 
-    if (p->parent >= 0)
+    if (r->part->parent >= 0)
         error = place_own(r, i, &place);
     else
-        nc_move_keep_first(&r->copied, r->combiner->own(r->combiner->context, first_of(r, i), bytes_of(r, i) / r->combiner->element));
-    for (int k = 0; k < r->sources && i == 0 && !error; k++)
-        error = meet(r, k, nc_part_child(p, p->children - 1 - k));
+        nc_move_keep_first(&r->copied, r->combiner->own(r->combiner->context, first_of(r, i),
+                                                        bytes_of(r, i) / r->combiner->element));
+    if (!error)
+        error = meet_sources(r, i);
     if (!error)
         error = join_children(r, i, place);
-    if (!error && p->parent >= 0)
+    if (!error && r->part->parent >= 0)
         nc_queue_announce(r->move->queue, r->post, i + 1);
     give_back(r, i + 1);
     return error;
 }
 
-static int up_the_tree(struct reduce *r, const struct nc_part *p)
+static int up_the_tree(struct reduce *r)
 {
     int error = 0;
 
     begin(r);
-    r->sources = p->children;
-    if (p->parent >= 0) {
-        r->readers = nc_queue_one(r->move->queue, p->parent);
+    if (r->part->parent >= 0) {
+        r->readers = nc_queue_one(r->move->queue, r->part->parent);
         error = open_post(r);
     }
     for (uint64_t i = 0; i < rounds_of(r) && !error; i++)
-        error = tree_round(r, p, i);
+        error = tree_round(r, i);
     return error;
 }
 
@@ -204,7 +225,7 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
     return first + *skip < end ? end - first - *skip : 0;
 }
 
-/* Fragment i of all, from the last rank to the first. */
+/* Fragment i of all, from the last of the team to the first. */
 static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->combiner->element;
@@ -234,8 +255,7 @@ static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_
     if (error)
         return error;
     nc_queue_announce(r->move->queue, r->post, i + 1);
-    for (int k = 0; k < r->sources && i == 0 && !error; k++)
-        error = meet(r, k, r->sources - 1 - k);
+    error = meet_sources(r, i);
     if (!error)
         error = join_in_order(r, range, i);
     give_back(r, i + 1);
@@ -266,18 +286,21 @@ int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int roo
                         struct nc_stream *mine, bool * unequal)
 {
     struct nc_part p = nc_part_of(route, m->queue->rank, root);
-    struct reduce r = {.move = m,.combiner = combiner,.stream = mine };
+    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.part = &p,
+        .sources = p.children
+    };
 
-    return end(&r, up_the_tree(&r, &p), unequal);
+    return end(&r, up_the_tree(&r), unequal);
 }
 
-int nc_reduce_ordered_node(struct nc_move *m, int root, const struct nc_combiner *combiner, struct nc_stream *mine,
+int nc_reduce_ordered_node(struct nc_move *m, const struct nc_team *team, int root,
+                           const struct nc_combiner *combiner, struct nc_stream *mine,
                            const struct nc_range *range, bool * unequal)
 {
     struct nc_queue *q = m->queue;
-    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,
-        .readers = root < 0 ? nc_queue_all(q) : nc_queue_one(q, root),
-        .sources = root < 0 || root == q->rank ? (int) q->geometry.ranks : 0
+    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.team = team,
+        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
+        .sources = root < 0 || root == q->rank ? team->size : 0
     };
 
     return end(&r, in_order(&r, range), unequal);

@@ -38,12 +38,14 @@ static inline bool nc_reduce_fits(const struct nc_move *move, size_t element)
 int nc_reduce_tree_node(struct nc_move *move, const struct nc_route *route, int root, const struct nc_combiner *combiner,
                         struct nc_stream *mine, bool * unequal);
 
-/* In the order of ranks, a0 op (a1 op (a2 ..)), by the root, or, root -1, by every rank for itself. Of the elements first ..
- * first + count - 1 there is a result. */
+/* In the order of a team, a0 op (a1 op (a2 ..)), by the root, who is one of it, or, root -1, by
+ * every rank of it for itself. Of the elements first .. first + count - 1 there is a result. All
+ * ranks of the node make it one operation, each with its team; no rank is in two. */
 struct nc_range {
     size_t first, count;
 };
-int nc_reduce_ordered_node(struct nc_move *move, int root, const struct nc_combiner *combiner, struct nc_stream *mine,
+int nc_reduce_ordered_node(struct nc_move *move, const struct nc_team *team, int root,
+                           const struct nc_combiner *combiner, struct nc_stream *mine,
                            const struct nc_range *range, bool * unequal);
 
 #endif

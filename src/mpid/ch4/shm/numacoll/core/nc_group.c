@@ -85,6 +85,18 @@ void nc_groups_make(struct nc_groups *g, void *memory, const struct nc_topo *top
         list_members(g, topo, l);
 }
 
+int nc_groups_column(const struct nc_groups *g, int rank, int *column)
+{
+    int groups = g->level[1];
+
+    for (int i = 0; i < groups; i++) {
+        if (g->first[i + 1] - g->first[i] != g->first[1])
+            return 0;
+        column[i] = g->member[g->first[i] + g->place[0][rank]];
+    }
+    return groups;
+}
+
 /* The ranks a member of a group on `level` stands for: itself on the lowest, or those of the group it leads below. */
 static int *list_ranks(const struct nc_groups *g, int level, int member, int *rank)
 {

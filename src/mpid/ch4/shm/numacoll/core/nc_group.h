@@ -48,6 +48,11 @@ void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo
 /* All ranks, those of a group side by side on every level: rank[ranks]. */
 void nc_groups_in_order(const struct nc_groups *groups, int *rank);
 
+/* One rank of each group of the lowest level, those with the place a rank has in its own:
+ * column[groups of that level], in the order of the groups. How many; 0 if the groups differ in
+ * size. O(G). */
+int nc_groups_column(const struct nc_groups *groups, int rank, int *column);
+
 static inline int nc_group_leader_of(const struct nc_groups *g, int level, int rank, int root)
 {
     int group = g->of[level][rank];

@@ -148,7 +148,7 @@ static void choose_across(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, i
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, barrier, reduce, across, trees, reduce_trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, topo, groups, inside_topo, inside, queue;
+    size_t bcast, barrier, reduce, across, trees, reduce_trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, column, topo, groups, inside_topo, inside, queue;
 };
 
 static size_t up8(size_t n)
@@ -187,7 +187,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     p.typed = p.stream + up8((size_t) state->size * sizeof(struct nc_stream));
     p.sent = p.typed + up8((size_t) state->size * sizeof(struct nc_typed));
     p.list = p.sent + (size_t) state->size * sizeof(size_t);
-    p.trees = p.list + (size_t) state->size * sizeof(int);
+    p.column = p.list + (size_t) state->size * sizeof(int);
+    p.trees = p.column + (size_t) state->size * sizeof(int);
     p.reduce_trees = p.trees + choices * p.tree;
     p.shapes = up8(p.reduce_trees + choices * p.tree);
     p.queue = p.shapes + choices * p.shape;
@@ -211,6 +212,16 @@ static void point_into_memory(struct MPIDI_NUMACOLL_comm *state, const struct pa
     state->placement = (struct nc_placement *) ((char *) state->memory + p->placement);
 }
 
+/* The NUMA nodes as rows of equal length, if they are; memory for the ranks of a column. */
+static void make_teams(struct MPIDI_NUMACOLL_comm *state, int *memory)
+{
+    struct nc_group near = nc_group_at(&state->groups, 0, state->rank, 0);
+    int size = nc_groups_column(&state->groups, state->rank, memory);
+
+    state->row = (struct nc_team) {.rank = near.member,.size = near.size,.index = near.index };
+    state->column = (struct nc_team) {.rank = memory,.size = size,.index = near.number };
+}
+
 /* NUMA nodes and groups by them and by all levels inside the node, once the units are known. */
 static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
 {
@@ -227,6 +238,7 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const str
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
     nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, levels & 1u << NC_LEVEL_NUMA);
     nc_groups_make(&state->groups, (char *) state->memory + p->groups, &topo);
+    make_teams(state, (int *) ((char *) state->memory + p->column));
     nc_topo_make(&topo, (char *) state->memory + p->inside_topo, &locations, levels & NC_LEVELS_INSIDE);
     nc_groups_make(&state->inside.groups, (char *) state->memory + p->inside, &topo);
     memcpy(state->inside.name, topo.name, sizeof topo.name);

@@ -198,6 +198,8 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_placement *placement;     /* [size] on local rank 0: of each process */
     int *numa;                  /* [size] NUMA node of each process; all 0 if that of one is unknown */
     struct nc_groups groups;    /* by NUMA node, and their leaders */
+    struct nc_team row;         /* the ranks of my NUMA node */
+    struct nc_team column;      /* of each NUMA node who has my index; size 0: they differ */
     struct nc_hierarchy inside; /* the node, by all levels */
     struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */

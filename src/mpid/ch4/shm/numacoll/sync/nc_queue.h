@@ -44,6 +44,14 @@ struct nc_readers {
     int count[2];
 };
 
+/* Who makes an operation among themselves, while others do the same: ranks, in the same order on
+ * all of them, a list that must stay, and where in it I am. */
+struct nc_team {
+    const int *rank;
+    int size;
+    int index;
+};
+
 /* The last use of a slot or of an OUT post of mine. */
 struct nc_use {
     nc_clock over;              /* what `done` of its readers must reach before I write there again */
@@ -104,10 +112,23 @@ static inline char *nc_queue_in_slot(const struct nc_queue *q, int rank, uint64_
     return q->region[rank] + q->layout.in + i % q->layout.in_slots * q->layout.slot_stride;
 }
 
-/* All ranks as readers, or one. */
-static inline struct nc_readers nc_queue_all(const struct nc_queue *q)
+static inline struct nc_team nc_queue_everybody(const struct nc_queue *q)
 {
-    return (struct nc_readers) {.rank = {q->everybody, NULL},.count = {(int) q->geometry.ranks, 0} };
+    return (struct nc_team) {q->everybody, (int) q->geometry.ranks, q->rank};
+}
+
+/* The rank so many places after mine, round. */
+static inline int nc_team_after(const struct nc_team *team, int places)
+{
+    int i = team->index + places;
+
+    return team->rank[i < team->size ? i : i - team->size];
+}
+
+/* A team as readers, or one rank. */
+static inline struct nc_readers nc_queue_team(const struct nc_team *team)
+{
+    return (struct nc_readers) {.rank = {team->rank, NULL},.count = {team->size, 0} };
 }
 
 static inline struct nc_readers nc_queue_one(const struct nc_queue *q, int rank)
