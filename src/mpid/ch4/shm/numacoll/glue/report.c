@@ -67,6 +67,11 @@ static void print_segment(FILE * out, const struct MPIDI_NUMACOLL_comm *state, i
         fprintf(out, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
 }
 
+static const char *group_text(MPIR_Comm * comm, enum nc_setting setting)
+{
+    return MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(comm, -1, setting));
+}
+
 static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
@@ -77,9 +82,11 @@ static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPI
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
     MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
     MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version, sizeof version);
-    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s, reduce_group %s, "
-            "allreduce_version %s", g->slots, g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier,
-            MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_REDUCE_GROUP)), version);
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s", g->slots,
+            g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin");
+    fprintf(out, ", bcast_tree %s, bcast_group %s, barrier %s, reduce_group %s", tree,
+            group_text(comm, NC_VAR_BCAST_GROUP), barrier, group_text(comm, NC_VAR_REDUCE_GROUP));
+    fprintf(out, ", allreduce_version %s", version);
     print_levels(out, &state->all);
     print_placement(out, state->placement, state->size);
     if (state->unbound)
