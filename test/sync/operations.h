@@ -16,6 +16,9 @@ struct run {
     bool sqrt_rule, typed, mismatch, fixed_root;
     bool breaks;                /* the combiner of a rank, now and then */
     int nodes;                  /* NUMA nodes, dealt out in turn; 0: one */
+    int packages;               /* these are dealt out to in turn; 0: one */
+    int caches;                 /* of each NUMA node, dealt out likewise; 0: none are known */
+    const char *group;          /* as BCAST_GROUP, `tree` tells where it is flat; NULL: everywhere */
     int operations;
     size_t largest;             /* bytes */
     int delays;                 /* one in so many steps is delayed; 0: none */
@@ -48,23 +51,15 @@ static inline unsigned char *user_byte(const struct run *run, unsigned char *mem
     return memory + (run->typed ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
 }
 
-/* Where all ranks are, and the trees of groups of any size. */
+/* Where all ranks are, and each one's way. */
 struct place {
     int *unit;
     void *topo_memory, *group_memory;
+    struct nc_topo topo;
     struct nc_groups groups;
-    struct nc_tree *tree;       /* [ranks + 1] by size, from 1 on */
+    char *route_memory;
+    struct nc_route *route;     /* [ranks] */
 };
-
-/* The way as a rank has it. */
-static inline struct nc_route route_of(const struct place *p, int rank)
-{
-    int inner = nc_group_at(&p->groups, 0, rank, 0).size, outer = 1;
-
-    if (p->groups.levels > 1)
-        outer = nc_group_at(&p->groups, 1, rank, 0).size;
-    return (struct nc_route) {&p->groups, &p->tree[inner], &p->tree[outer]};
-}
 
 /* What a rank works with, and one operation: who is its root, and the lengths as writer and reader of message r see them.
  * Message r is for rank r of a scatter, of rank r otherwise; a broadcast has message 0 only. */

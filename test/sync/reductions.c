@@ -177,9 +177,10 @@ static struct nc_combiner combiner_of(struct reduction *c)
 
 static int parent_of(const struct rank *r, int rank)
 {
-    struct nc_route route = route_of(r->place, rank);
+    struct nc_part p;
 
-    return nc_part_of(&route, rank, r->root).parent;
+    nc_part_find(&p, &r->place->route[rank], r->root);
+    return p.parent;
 }
 
 /* What a rank has comes to the root if all on its way have as much. */

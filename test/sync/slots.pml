@@ -10,7 +10,7 @@
  *   announce              sync/nc_queue.h    nc_queue_announce
  *   GIVE_BACK, step 40    sync/nc_queue.h    nc_queue_give_back, nc_queue_end
  *   bcast_write           coll/bcast_node.c  write_inline, write_fragments, tell_first, tell (flat tree)
- *   bcast_relay           coll/bcast_node.c  relay_fragment: the leader of another NUMA node, with RELAY
+ *   bcast_relay           coll/bcast_node.c  relay_fragment: who leads, or hands on, with RELAY
  *   read_message          coll/bcast_node.c  read_message, read_fragments
  *   scatter_write         coll/scatter_node.c    send_inline, send_fragments
  *   scatter_read          coll/scatter_node.c    receive
@@ -38,7 +38,7 @@
  *   SCATTER_BOTH          both messages of a scatter go through IN rings, and not one inline
  *   ROOTS                 scatters have two roots in turn
  *   CHOICE                the writer of a broadcast may also choose to send it inline
- *   RELAY                 the broadcast goes through the ring of a leader to the third rank
+ *   RELAY                 the broadcast goes through the ring of a leader, or along a chain, to the third rank
  * Mutants: see MUTANT_. Each breaks one rule. */
 
 #define RANKS 3

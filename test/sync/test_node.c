@@ -11,12 +11,14 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/nc_plan.h"
 #include "operations.h"
 
 static int scale = 1;           /* the sanitizer and the mutants run less */
@@ -35,30 +37,56 @@ static int progress(void *context)
     return 0;
 }
 
+static void make_groups(struct place *p, const struct run *run)
+{
+    enum { COLUMNS = NC_LEVEL_NODE + 1 };
+    int ranks = (int) run->geometry.ranks, nodes = run->nodes ? run->nodes : 1;
+    int packages = run->packages ? run->packages : 1, caches = run->caches;
+    struct nc_locations locations = {.ranks = ranks,.columns = COLUMNS };
+
+    locations.unit = p->unit = calloc((size_t) ranks * COLUMNS, sizeof *p->unit);
+    for (int r = 0; r < ranks; r++) {
+        int *unit = p->unit + r * COLUMNS, numa = r % nodes;
+        unit[NC_LEVEL_L2] = -1;
+        unit[NC_LEVEL_L3] = caches ? numa * caches + r / nodes % caches : -1;
+        unit[NC_LEVEL_NUMA] = numa;
+        unit[NC_LEVEL_PACKAGE] = numa % packages;
+    }
+    p->topo_memory = malloc(nc_topo_bytes(&locations));
+    nc_topo_make(&p->topo, p->topo_memory, &locations, NC_LEVELS_ALL);
+    p->group_memory = malloc(nc_groups_bytes(&p->topo));
+    nc_groups_make(&p->groups, p->group_memory, &p->topo);
+}
+
 static void make_place(struct place *p, const struct run *run)
 {
-    int ranks = (int) run->geometry.ranks, nodes = run->nodes ? run->nodes : 1;
-    struct nc_locations locations = {.ranks = ranks,.columns = NC_LEVEL_NODE + 1 };
-    struct nc_topo topo;
+    static const enum nc_tree_kind word[] = {
+        NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN
+    };
+    const struct nc_shape_tree notice = { run->tree, run->k };
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
+    int ranks = (int) run->geometry.ranks;
+    struct nc_plan plan;
+    size_t bytes;
 
-    p->unit = calloc((size_t) ranks * (NC_LEVEL_NODE + 1), sizeof *p->unit);
+    make_groups(p, run);
+    assert_true(nc_plan_parse(&plan, run->group ? run->group : "", "flat kary/ knomial/ chain"));
+    for (int l = 0; l < p->groups.levels; l++) {
+        enum nc_level name = p->topo.name[l];
+        inside[l] = (struct nc_shape_tree) {word[plan.algorithm[name]], plan.degree[name]};
+    }
+    bytes = nc_route_bytes(ranks, p->groups.levels);
+    p->route_memory = malloc((size_t) ranks * bytes);
+    p->route = malloc((size_t) ranks * sizeof *p->route);
     for (int r = 0; r < ranks; r++)
-        p->unit[r * (NC_LEVEL_NODE + 1) + NC_LEVEL_NUMA] = r % nodes;
-    locations.unit = p->unit;
-    p->topo_memory = malloc(nc_topo_bytes(&locations));
-    nc_topo_make(&topo, p->topo_memory, &locations, 1u << NC_LEVEL_NUMA);
-    p->group_memory = malloc(nc_groups_bytes(&topo));
-    nc_groups_make(&p->groups, p->group_memory, &topo);
-    p->tree = calloc((size_t) ranks + 1, sizeof *p->tree);
-    for (int size = 1; size <= ranks; size++)
-        nc_tree_make(&p->tree[size], malloc(nc_tree_bytes(size)), run->tree, run->k, size);
+        nc_route_make(&p->route[r], p->route_memory + (size_t) r * bytes, &p->groups, inside,
+                      &notice, r);
 }
 
 static void free_place(struct place *p)
 {
-    for (int size = 1; size <= p->groups.ranks; size++)
-        free(p->tree[size].parent);
-    free(p->tree);
+    free(p->route);
+    free(p->route_memory);
     free(p->unit);
     free(p->topo_memory);
     free(p->group_memory);
@@ -104,7 +132,7 @@ static int rank_main(const struct run *run, int rank)
     r.sent = r.other + ranks;
     r.memory = malloc((ranks + 1) * r.user_bytes);
     make_place(&place, run);
-    bcast.route = route_of(&place, rank);
+    bcast.route = place.route[rank];
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     for (r.operation = 0; r.operation < run->operations; r.operation++) {
         delay(run, &pacing.state);
@@ -262,6 +290,40 @@ static void several_numa_nodes(void **state)
           .mismatch = true,.operations = 700,.largest = 8000,.delays = 50});
     check((struct run) {.geometry = GEOMETRY(16, 4, 1024, 2),.nodes = 4,.tree = NC_TREE_KARY,.k = 2,.operations = 300,
           .largest = 20000,.delays = 200});
+}
+
+/* Every way of data on each of three levels: 13 ranks, 4 NUMA nodes, 2 packages. */
+static void every_way_on_each_level(void **state)
+{
+    static const char *const word[] = { "flat", "kary/2", "knomial/2", "chain" };
+    char group[80];
+
+    (void) state;
+    for (uint32_t i = 0; i < 64; i++) {
+        snprintf(group, sizeof group, "numa:%s,package:%s,node:%s", word[i % 4], word[i / 4 % 4],
+                 word[i / 16]);
+        check((struct run) {.geometry = GEOMETRY(13, 1 + i % 3, 512, 1 + i % 2),.nodes = 4,
+              .packages = 2,.kinds = BCAST | REDUCE,.group = group,
+              .tree = (enum nc_tree_kind) (i / 2 % 4),.k = 2,.operations = 80,.largest = 5000,
+              .delays = 100});
+    }
+}
+
+/* A chain and trees that are longer than the rings; four levels, relays of relays of relays. */
+static void handed_on(void **state)
+{
+    (void) state;
+    check((struct run) {.geometry = GEOMETRY(9, 2, 512, 1),.group = "*:chain",.operations = 800,
+          .largest = 9000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(12, 1, 700, 1),.nodes = 2,.group = "numa:chain",
+          .tree = NC_TREE_CHAIN,.k = 2,.typed = true,.mismatch = true,.operations = 400,
+          .largest = 9000,.delays = 50});
+    check((struct run) {.geometry = GEOMETRY(24, 3, 1000, 1),.nodes = 4,.packages = 2,.caches = 2,
+          .group = "l3:knomial/2,package:kary/2,node:chain",.tree = NC_TREE_FLAT,.k = 2,
+          .operations = 200,.largest = 12000,.delays = 200});
+    check((struct run) {.geometry = GEOMETRY(10, 2, 512, 2),.nodes = 4,.packages = 2,.kinds = ALL,
+          .group = "numa:knomial/2,*:chain",.tree = NC_TREE_FLAT,.k = 2,.operations = 1000,
+          .largest = 5000,.delays = 50});
 }
 
 static void posts_run_ahead(void **state)
@@ -424,7 +486,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_slot), cmocka_unit_test(two_slots_one_set), cmocka_unit_test(eight_slots_two_sets),
         cmocka_unit_test(odd_fragments_sparse_types), cmocka_unit_test(model_fragments),
         cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
-        cmocka_unit_test(several_numa_nodes), cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
+        cmocka_unit_test(several_numa_nodes),
+        cmocka_unit_test(every_way_on_each_level), cmocka_unit_test(handed_on),
+        cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
         cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers),
         cmocka_unit_test(reduces), cmocka_unit_test(reduces_in_order), cmocka_unit_test(reduces_that_break),
         cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_on_many_ranks)

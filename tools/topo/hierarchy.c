@@ -37,8 +37,8 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
     h->rank = o->rank ? options_number("--rank=", o->rank, 0, h->ranks - 1) : -1;
     h->topo = find_levels(h, o->levels);
     nc_groups_make(&h->groups, allocate(nc_groups_bytes(&h->topo)), &h->topo);
-    /* the library groups each node's ranks alone, and only by NUMA node: comm.c */
-    h->bcast_topo = find_levels(h, (o->levels & 1u << NC_LEVEL_NUMA) | 1u << NC_LEVEL_NODE);
+    /* the library groups each node's ranks alone: comm.c */
+    h->bcast_topo = find_levels(h, nc_route_by(o->levels) | 1u << NC_LEVEL_NODE);
     nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
     h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, (uint32_t) o->setting[SET_SLOTS],
                                    (uint32_t) o->setting[SET_FRAGMENT],

@@ -11,6 +11,7 @@
 
 #include "core/nc_group.h"
 #include "core/nc_layout.h"
+#include "core/nc_route.h"
 #include "core/nc_topo.h"
 #include "core/nc_tree.h"
 
@@ -72,7 +73,7 @@ struct hierarchy {
     int rank;                   /* the one asked about; -1: none */
     struct nc_topo topo;
     struct nc_groups groups;
-    struct nc_topo bcast_topo;  /* Bcast inside a node: NUMA nodes, and their leaders */
+    struct nc_topo bcast_topo;  /* Bcast inside a node: the levels its data goes by */
     struct nc_groups bcast_groups;
     struct nc_geometry geometry;        /* of the segment on the first node */
     struct nc_layout layout;

@@ -83,6 +83,13 @@ static void right(void)
     if (set(kary, "numacoll_fragment_size", "64"))
         nc_fail("set_info", 1, 0);
     expect_calls(kary, "numacoll_bcast_chain_calls", 5);
+    /* slots that are full have readers by the way before */
+    if (set(kary, "numacoll_bcast_group", "*:chain"))
+        nc_fail("set_info", 2, 0);
+    expect_calls(kary, "numacoll_bcast_chain_calls", 20);
+    if (set(kary, "numacoll_bcast_group", "*:kary/2"))
+        nc_fail("set_info", 3, 0);
+    expect_calls(kary, "numacoll_bcast_chain_calls", 20);
     /* keys are not inherited */
     MPI_Comm_dup(kary, &plain);
     expect_key(plain, "numacoll_bcast_tree", NULL);

@@ -42,13 +42,11 @@ size_t MPIDI_NUMACOLL_barrier_bytes(const struct MPIDI_NUMACOLL_comm *state)
 void MPIDI_NUMACOLL_barrier_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
 {
     struct nc_barrier_choice *c = &state->barrier[leaf + 1];
-    struct nc_shape_tree inside[NC_LEVELS + 1];
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
     struct nc_barrier_levels levels = {.groups = &state->inside.groups,.inside = inside };
-    struct nc_plan plan;
+    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_GROUP);
 
-    MPIDI_NUMACOLL_plan(NC_VAR_BARRIER_GROUP, MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_GROUP), &plan);
-    for (int l = 0; l < state->inside.groups.levels; l++)
-        inside[l] = trees[plan.algorithm[state->inside.name[l]]];
+    MPIDI_NUMACOLL_trees(NC_VAR_BARRIER_GROUP, plan, &state->inside, trees, inside);
     levels.flag = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_RELEASE) == MPIR_CVAR_NUMACOLL_BARRIER_RELEASE_flag;
     c->kind = kind_of(state, home, leaf);
     c->barrier = (struct nc_barrier) {

@@ -2,20 +2,28 @@
 
 #include <string.h>
 
-/* A rank's part in a call. */
+/* A rank's part in a call. Those I lead, and those I hand on to, read my ring; in a flat group that
+ * I do not lead my children read what I read. */
 struct part {
     struct nc_part place;
-    int source;                 /* whose ring the fragments are in for me; a leader's also for its node */
-    bool relays;                /* I take them into mine */
+    int source;                 /* whose ring the fragments are in for me; of the root -1 */
+    int beside;                 /* children, the first, that read there too */
+    bool relays;                /* others read my ring, so I take the fragments into it */
 };
 
-static struct part part_of(const struct nc_bcast *b, int root)
+static void find_part(struct part *p, const struct nc_bcast *b, int root)
 {
-    struct part p = {.place = nc_part_of(&b->route, b->move.queue->rank, root) };
+    int own;
 
-    p.source = p.place.inner.index > 0 ? p.place.inner.leader : root;
-    p.relays = p.place.outer.index > 0 && p.place.inner.size > 1;
-    return p;
+    nc_part_find(&p->place, &b->route, root);
+    own = p->place.levels - 1;
+    p->source = p->place.parent;
+    p->beside = 0;
+    if (p->place.parent >= 0 && b->route.level[own].flat) {
+        p->source = p->place.leader;
+        p->beside = p->place.level[own].children;
+    }
+    p->relays = p->beside < p->place.children;
 }
 
 static int child(const struct part *p, int i)
@@ -23,14 +31,17 @@ static int child(const struct part *p, int i)
     return nc_part_child(&p->place, i);
 }
 
-/* The readers of my ring: the ranks of my NUMA node, and of the root's also the other leaders. */
-static struct nc_readers readers_of(const struct part *p)
+/* The readers of my ring: those I lead, and in a group that I do not lead those I hand on to. */
+static struct nc_readers readers_of(const struct nc_bcast *b, const struct part *p)
 {
-    struct nc_readers r = {.rank = {p->place.inner.member, NULL},.count = {p->place.inner.size, 0} };
+    struct nc_readers r = {.rank = {b->route.led, NULL},.count = {b->route.all, 0} };
+    int own = p->place.levels - 1;
 
-    if (p->place.outer.index == 0) {
-        r.rank[1] = p->place.outer.member;
-        r.count[1] = p->place.outer.size;
+    if (p->place.parent >= 0)
+        r.count[0] = b->route.level[own].below;
+    if (p->place.parent >= 0 && !b->route.level[own].flat) {
+        r.rank[1] = p->place.level[own].child;
+        r.count[1] = p->place.level[own].children;
     }
     return r;
 }
@@ -90,7 +101,7 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
     struct nc_queue *q = b->move.queue;
-    struct nc_readers readers = readers_of(p);
+    struct nc_readers readers = readers_of(b, p);
     struct nc_flow flow;
 
     nc_move_begin(&b->move, &flow, stream, q->rank);
@@ -130,14 +141,14 @@ static int read_fragment(struct nc_bcast *b, const struct part *p, struct messag
     return error;
 }
 
-/* Once over from the other NUMA node into my slot; from there to my node, and to my user. */
+/* Once over from the source's ring into my slot; from there to its readers, and to my user. */
 static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m, const struct nc_readers *readers,
                           uint64_t i)
 {
     struct nc_queue *q = b->move.queue;
     size_t bytes = nc_frag_bytes(m->flow.header.total, m->flow.header.fragment, i);
     char *slot;
-    int error = tell_fragment(b, p, 0, p->place.outer_children, &m->flow.header, i);
+    int error = tell_fragment(b, p, 0, p->beside, &m->flow.header, i);
 
     if (!error)
         error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, &slot);
@@ -145,7 +156,7 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
         return error;
     struct nc_stream into_slot = {.bytes = slot,.length = bytes };
     nc_copy_out(&into_slot, source_slot(b, m, i), bytes, nc_move_remote(&b->move, m->flow.rank), b->move.ledger);
-    error = tell_fragment(b, p, p->place.outer_children, p->place.children, &m->relayed, i);
+    error = tell_fragment(b, p, p->beside, p->place.children, &m->relayed, i);
     if (!error)
         nc_move_out(&b->move, &m->flow, i, slot);
     return error;
@@ -154,7 +165,7 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
 static int read_fragments(struct nc_bcast *b, const struct part *p, struct message *m)
 {
     struct nc_queue *q = b->move.queue;
-    struct nc_readers readers = readers_of(p);
+    struct nc_readers readers = readers_of(b, p);
 
     m->relayed = m->flow.header;
     m->relayed.first_slot = nc_queue_position(q);
@@ -193,9 +204,10 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
 
 int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t *sent)
 {
-    struct part p = part_of(b, root);
+    struct part p;
     int error;
 
+    find_part(&p, b, root);
     *sent = nc_stream_rest(stream);
     if (b->move.queue->rank != root)
         error = read_message(b, &p, stream, sent);

@@ -285,11 +285,11 @@ static int end(struct reduce *r, int error, bool * unequal)
 int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int root, const struct nc_combiner *combiner,
                         struct nc_stream *mine, bool * unequal)
 {
-    struct nc_part p = nc_part_of(route, m->queue->rank, root);
-    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.part = &p,
-        .sources = p.children
-    };
+    struct nc_part p;
+    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.part = &p };
 
+    nc_part_find(&p, route, root);
+    r.sources = p.children;
     return end(&r, up_the_tree(&r), unequal);
 }
 

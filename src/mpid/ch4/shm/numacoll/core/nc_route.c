@@ -1,32 +1,87 @@
 #include "nc_route.h"
 
-static void add_children(const struct nc_tree *tree, const struct nc_group *group, const int **child, int *count)
+/* Each member of a group but its leader stands for other ranks than all others of my groups do, so
+ * the sum of size - 1 over all levels is less than all ranks. */
+size_t nc_route_bytes(int ranks, int levels)
 {
-    *child = tree->child + tree->first[group->index];
-    *count = tree->first[group->index + 1] - tree->first[group->index];
+    size_t of_first = nc_tree_bytes(1), of_other = nc_tree_bytes(2) - of_first + 2 * sizeof(int);
+
+    return (size_t) levels * of_first + (size_t) (ranks - 1) * of_other;
 }
 
-/* Relative ranks of a tree are the members' indexes: the leader's is 0. */
-static int parent_in(const struct nc_tree *tree, const struct nc_group *group)
+/* Relative ranks of a tree are the members' indices. My place stays, so with an index I know the
+ * places of all; none but the leader's may bear the name of another rank, who is nobody's child. */
+static void find_children(struct nc_route_level *l, const int *member, int place)
 {
-    return nc_group_member(group, tree->parent[group->index]);
+    int size = l->tree.size;
+
+    for (int i = 0; i < size; i++) {
+        for (int c = l->tree.first[i]; c < l->tree.first[i + 1]; c++)
+            l->child[c] = member[(place - i + l->tree.child[c] + size) % size];
+    }
 }
 
-struct nc_part nc_part_of(const struct nc_route *route, int rank, int root)
+static void add_led(struct nc_route *route, const struct nc_route_level *l, const int *member,
+                    int place)
 {
-    struct nc_part p = {.inner = nc_group_at(route->groups, 0, rank, root),.parent = -1 };
-    int inner_children;
+    int size = l->tree.size, n = l->flat ? size - 1 : l->tree.first[1];
 
-    add_children(route->inner, &p.inner, &p.inner_child, &inner_children);
-    p.outer.index = -1;
-    if (route->groups->levels > 1)
-        p.outer = nc_group_at(route->groups, 1, rank, root);
-    if (p.outer.index >= 0)
-        add_children(route->outer, &p.outer, &p.outer_child, &p.outer_children);
-    p.children = p.outer_children + inner_children;
-    if (p.inner.index > 0)
-        p.parent = parent_in(route->inner, &p.inner);
-    else if (p.outer.index > 0)
-        p.parent = parent_in(route->outer, &p.outer);
-    return p;
+    for (int i = 0; i < n; i++)
+        route->led[route->all++] = l->flat ? member[(place + 1 + i) % size] : l->child[i];
+}
+
+/* Adds a level, and returns the memory behind what it takes. */
+static int *add_level(struct nc_route *route, int *memory, int level, int size,
+                      const struct nc_shape_tree *inside, const struct nc_shape_tree *notice)
+{
+    const struct nc_groups *g = route->groups;
+    const int *member = g->member + g->first[g->of[level][route->rank]];
+    struct nc_route_level *l = &route->level[route->levels++];
+    int place = g->place[level][route->rank];
+
+    l->level = level;
+    l->flat = inside->kind == NC_TREE_FLAT;
+    l->child = memory;
+    l->below = route->all;
+    if (!l->flat || !notice)
+        notice = inside;
+    nc_tree_make(&l->tree, memory + size - 1, notice->kind, notice->k, size);
+    find_children(l, member, place);
+    add_led(route, l, member, place);
+    return memory + size - 1 + nc_tree_bytes(size) / sizeof(int);
+}
+
+void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
+                   const struct nc_shape_tree *inside, const struct nc_shape_tree *notice,
+                   int rank)
+{
+    int *next = (int *) memory + groups->ranks - 1;
+
+    *route = (struct nc_route) {.groups = groups,.rank = rank,.led = memory };
+    for (int level = 0; level < groups->levels; level++) {
+        int size = nc_group_at(groups, level, rank, 0).size;
+        if (size > 1)
+            next = add_level(route, next, level, size, &inside[level], notice);
+    }
+}
+
+void nc_part_find(struct nc_part *part, const struct nc_route *route, int root)
+{
+    int i;
+
+    part->parent = part->leader = -1;
+    part->children = 0;
+    for (i = 0; i < route->levels && part->parent < 0; i++) {
+        const struct nc_route_level *l = &route->level[i];
+        struct nc_group group = nc_group_at(route->groups, l->level, route->rank, root);
+        const int *first = l->tree.first + group.index;
+
+        part->level[i].child = l->child + first[0];
+        part->level[i].children = first[1] - first[0];
+        part->children += part->level[i].children;
+        part->leader = group.leader;
+        if (group.index > 0)
+            part->parent = nc_group_member(&group, l->tree.parent[group.index]);
+    }
+    part->levels = i;
 }

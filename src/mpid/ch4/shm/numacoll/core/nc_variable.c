@@ -130,6 +130,9 @@ void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
         case NC_KIND_PLAN:
             snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, *, each once, algorithms of ", levels);
             list_words("", v->values, text + strlen(text), size - strlen(text));
+            if (strchr(v->values, '/'))
+                snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
+                         NC_PLAN_LARGEST_DEGREE);
             break;
         case NC_KIND_LINKS:
             snprintf(text, size, "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a message's and a byte's time",

@@ -78,56 +78,67 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                MPIR_CVAR_NUMACOLL_BCAST_TREE_knomial == (int) NC_TREE_KNOMIAL &&
                MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN, "cvars.yaml lists them as nc_tree.h does");
 
-/* Ranks of my NUMA node, and NUMA nodes. */
-static int inner_size(const struct MPIDI_NUMACOLL_comm *state)
+/* The trees that the words of BCAST_GROUP and REDUCE_GROUP, in their order, are inside a node. */
+static const struct nc_shape_tree trees[] = {
+    {NC_TREE_FLAT, 0}, {NC_TREE_FLAT, 0}, {NC_TREE_KARY, 0}, {NC_TREE_KNOMIAL, 0}, {NC_TREE_CHAIN, 0},
+    {NC_TREE_FLAT, 0}
+};
+
+void MPIDI_NUMACOLL_trees(enum nc_setting setting, int value, const struct nc_levels *levels,
+                          const struct nc_shape_tree *word, struct nc_shape_tree *tree)
 {
-    return nc_group_at(&state->groups, 0, state->rank, 0).size;
+    struct nc_plan plan;
+
+    MPIDI_NUMACOLL_plan(setting, value, &plan);
+    for (int l = 0; l < levels->groups.levels; l++) {
+        tree[l] = word[plan.algorithm[levels->name[l]]];
+        if (tree[l].k == 0)
+            tree[l].k = plan.degree[levels->name[l]];
+    }
 }
 
-static int outer_size(const struct MPIDI_NUMACOLL_comm *state)
+/* Largest fragment as a leaf wants it. Under a budget FRAGMENT_SIZE has not made the slots, and
+ * bounds fragments only if a leaf says so. 0: by the rule. */
+static uint32_t wanted_fragment(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf,
+                                uint32_t slot)
 {
-    return state->groups.levels > 1 ? nc_group_at(&state->groups, 1, state->rank, 0).size : 1;
+    int f = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_FRAGMENT_SIZE);
+
+    if (budget_bytes(home) && f == MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE))
+        return slot;
+    return (uint32_t) f;
 }
 
-/* Bcast as a leaf (-1: none) wants it. memory: for two trees, of all ranks in all and one more. */
+/* Bcast as a leaf (-1: none) wants it. */
 static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
 {
     struct nc_bcast_choice *c = &state->bcast[leaf + 1];
-    uint32_t f = (uint32_t) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_FRAGMENT_SIZE);
     uint32_t slot = state->size > 1 ? state->queue.geometry.slot_bytes : INT_MAX;
-    int inner = inner_size(state), outer = outer_size(state);
-    int k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
-
-    /* under a budget FRAGMENT_SIZE has not made the slots, and bounds fragments only if a leaf says so */
-    if (budget_bytes(home) && f == (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE))
-        f = slot;
+    uint32_t f = wanted_fragment(state, home, leaf, slot);
+    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_GROUP);
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS], notice;
 
     c->kind = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE);
-    nc_tree_make(&c->inner, memory, c->kind, k, inner);
-    nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), c->kind, k, outer);
-    c->bcast = (struct nc_bcast) {
-        .move = {.queue = &state->queue,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
-                 .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,.flow = state->flow},
-        .route = {&state->groups, &c->inner, &c->outer},
+    notice.kind = c->kind;
+    notice.k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
+    MPIDI_NUMACOLL_trees(NC_VAR_BCAST_GROUP, plan, &state->data, trees, inside);
+    nc_route_make(&c->bcast.route, memory, &state->data.groups, inside, &notice, state->rank);
+    c->bcast.move = (struct nc_move) {
+        .queue = &state->queue,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
+        .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,
+        .flow = state->flow
     };
 }
-
-/* The trees that REDUCE_GROUP names, in its order. */
-static const enum nc_tree_kind reduce_trees[] = { NC_TREE_FLAT, NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN, NC_TREE_FLAT };
 
 /* Reduce and Allreduce, likewise. */
 static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, int leaf, void *memory)
 {
     struct nc_reduce_choice *c = &state->reduce[leaf + 1];
-    int inner = inner_size(state), outer = outer_size(state);
-    enum nc_level lowest = state->groups.levels > 1 ? NC_LEVEL_NUMA : NC_LEVEL_NODE;
-    struct nc_plan plan;
+    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_REDUCE_GROUP);
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
 
-    MPIDI_NUMACOLL_plan(NC_VAR_REDUCE_GROUP, MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_REDUCE_GROUP), &plan);
-    nc_tree_make(&c->inner, memory, reduce_trees[plan.algorithm[lowest]], plan.degree[lowest], inner);
-    nc_tree_make(&c->outer, (char *) memory + nc_tree_bytes(inner), reduce_trees[plan.algorithm[NC_LEVEL_NODE]],
-                 plan.degree[NC_LEVEL_NODE], outer);
-    c->route = (struct nc_route) {&state->groups, &c->inner, &c->outer};
+    MPIDI_NUMACOLL_trees(NC_VAR_REDUCE_GROUP, plan, &state->data, trees, inside);
+    nc_route_make(&c->route, memory, &state->data.groups, inside, NULL, state->rank);
     c->version = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_ALLREDUCE_VERSION);
 }
 
@@ -148,7 +159,8 @@ static void choose_across(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, i
 /* The parts of state->memory, bytes from its start. The queue is last: only its size depends on the geometry, which may
  * shrink after the memory is made. */
 struct parts {
-    size_t bcast, barrier, reduce, across, trees, reduce_trees, tree, shapes, shape, units, numa, region, placement, flow, stream, typed, sent, list, column, topo, groups, inside_topo, inside, queue;
+    size_t bcast, barrier, reduce, across, trees, reduce_trees, tree, shapes, shape, units, numa;
+    size_t region, placement, flow, stream, typed, sent, list, column, topo, groups, inside, data, queue;
 };
 
 static size_t up8(size_t n)
@@ -168,17 +180,16 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     struct nc_locations locations = locations_of(state);
     struct parts p = {.bcast = 0 };
 
-    /* two trees, of my NUMA node's ranks and of the nodes */
-    p.tree = nc_tree_bytes(state->size) + nc_tree_bytes(1);
+    p.tree = nc_route_bytes(state->size, NC_ROUTE_LEVELS);
     p.shape = up8(MPIDI_NUMACOLL_barrier_bytes(state));
     p.barrier = choices * sizeof(struct nc_bcast_choice);
     p.reduce = p.barrier + choices * sizeof(struct nc_barrier_choice);
     p.across = p.reduce + choices * sizeof(struct nc_reduce_choice);
     p.topo = p.across + choices * sizeof(struct nc_across_choice);
     p.groups = p.topo + up8(nc_topo_bytes(&locations));
-    p.inside_topo = p.groups + up8(nc_groups_most_bytes(state->size, 2));
-    p.inside = p.inside_topo + up8(nc_topo_bytes(&locations));
-    p.units = p.inside + up8(nc_groups_most_bytes(state->size, NC_LEVEL_NODE + 1));
+    p.inside = p.groups + up8(nc_groups_most_bytes(state->size, 2));
+    p.data = p.inside + up8(nc_groups_most_bytes(state->size, NC_ROUTE_LEVELS));
+    p.units = p.data + up8(nc_groups_most_bytes(state->size, NC_ROUTE_LEVELS));
     p.numa = p.units + up8(MPIDI_NUMACOLL_locate_bytes(state->size));
     p.region = p.numa + up8((size_t) state->size * sizeof(int));
     p.placement = p.region + (size_t) state->size * sizeof(char *);
@@ -222,12 +233,24 @@ static void make_teams(struct MPIDI_NUMACOLL_comm *state, int *memory)
     state->column = (struct nc_team) {.rank = memory,.size = size,.index = near.number };
 }
 
-/* NUMA nodes and groups by them and by all levels inside the node, once the units are known. */
-static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
+/* Groups by a set of levels; at: where their memory is. */
+static struct nc_levels group_by(struct MPIDI_NUMACOLL_comm *state, unsigned levels,
+                                 const struct parts *p, size_t at)
 {
     struct nc_locations locations = locations_of(state);
-    unsigned levels = (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS);
+    struct nc_levels result;
     struct nc_topo topo;
+
+    nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, levels);
+    nc_groups_make(&result.groups, (char *) state->memory + at, &topo);
+    memcpy(result.name, topo.name, sizeof result.name);
+    return result;
+}
+
+/* NUMA nodes, and groups by them and by other levels, once the units are known. */
+static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
+{
+    unsigned levels = (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS);
 
     state->unbound = false;
     for (int i = 0; i < state->size; i++) {
@@ -236,12 +259,10 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const str
     }
     if (state->unbound)
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
-    nc_topo_make(&topo, (char *) state->memory + p->topo, &locations, levels & 1u << NC_LEVEL_NUMA);
-    nc_groups_make(&state->groups, (char *) state->memory + p->groups, &topo);
+    state->groups = group_by(state, levels & 1u << NC_LEVEL_NUMA, p, p->groups).groups;
     make_teams(state, (int *) ((char *) state->memory + p->column));
-    nc_topo_make(&topo, (char *) state->memory + p->inside_topo, &locations, levels & NC_LEVELS_INSIDE);
-    nc_groups_make(&state->inside.groups, (char *) state->memory + p->inside, &topo);
-    memcpy(state->inside.name, topo.name, sizeof topo.name);
+    state->inside = group_by(state, levels & NC_LEVELS_INSIDE, p, p->inside);
+    state->data = group_by(state, nc_route_by(levels), p, p->data);
 }
 
 static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)

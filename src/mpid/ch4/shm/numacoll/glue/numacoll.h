@@ -141,10 +141,15 @@ static inline int nc_hierarchy_leader(const struct nc_hierarchy *h, int node)
     return h->member[h->first[node]];
 }
 
+/* Groups of a node's ranks, and what levels of the machine theirs are. */
+struct nc_levels {
+    struct nc_groups groups;
+    enum nc_level name[NC_ROUTE_LEVELS];
+};
+
 /* Bcast as the settings of a communicator or of a leaf want it. */
 struct nc_bcast_choice {
     struct nc_bcast bcast;
-    struct nc_tree inner, outer;
     enum nc_tree_kind kind;
 };
 
@@ -157,7 +162,6 @@ struct nc_barrier_choice {
 /* Reduce and Allreduce, likewise. */
 struct nc_reduce_choice {
     struct nc_route route;
-    struct nc_tree inner, outer;
     int version;                /* value of ALLREDUCE_VERSION */
 };
 
@@ -200,7 +204,8 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_groups groups;    /* by NUMA node, and their leaders */
     struct nc_team row;         /* the ranks of my NUMA node */
     struct nc_team column;      /* of each NUMA node who has my index; size 0: they differ */
-    struct nc_hierarchy inside; /* the node, by all levels */
+    struct nc_levels inside;    /* by all levels of the node */
+    struct nc_levels data;      /* by those that data goes by */
     struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */
@@ -325,6 +330,11 @@ static inline struct nc_move *MPIDI_NUMACOLL_move(struct MPIDI_NUMACOLL_comm *st
 {
     return &state->bcast[state->leaf + 1].bcast.move;
 }
+
+/* comm.c: the tree that a plan names for the groups of each level; word: the trees its words stand
+ * for, of the degree in the plan where it has none. All plans name levels in this way. */
+void MPIDI_NUMACOLL_trees(enum nc_setting setting, int value, const struct nc_levels *levels,
+                          const struct nc_shape_tree *word, struct nc_shape_tree *tree);
 
 /* coll/barrier.c: Barrier as a leaf (-1: none) wants it, once the segment is there; memory of barrier_bytes. */
 size_t MPIDI_NUMACOLL_barrier_bytes(const struct MPIDI_NUMACOLL_comm *state);

@@ -60,26 +60,34 @@ static void print_algorithm(FILE * out, enum nc_setting setting, const struct nc
         fprintf(out, "%d", plan->degree[level]);
 }
 
-/* The levels from `lowest` on with their algorithms: "bcast_group numa:flat,top:knomial/2". */
-static void print_plan(FILE * out, enum nc_setting setting, const struct nc_plan *plan, const struct nc_hierarchy *h, int lowest)
+/* The levels that data goes by, from the `lowest` of those above the node on, and inside it too if `inside`, with their
+ * algorithms: "bcast_group numa:flat,top:knomial/2". */
+static void print_plan(FILE * out, enum nc_setting setting, const struct nc_plan *plan,
+                       const struct MPIDI_NUMACOLL_comm *state, bool inside, int lowest)
 {
+    const char *before = " ";
+
     fprintf(out, ", %s", MPIDI_NUMACOLL_variables[setting].name);
-    for (int l = lowest; l < h->groups.levels; l++) {
-        fprintf(out, "%s%s:", l > lowest ? "," : " ", nc_level_name(h->name[l]));
-        print_algorithm(out, setting, plan, h->name[l]);
+    for (int l = inside ? 0 : state->data.groups.levels; l < state->data.groups.levels; l++, before = ",") {
+        fprintf(out, "%s%s:", before, nc_level_name(state->data.name[l]));
+        print_algorithm(out, setting, plan, state->data.name[l]);
+    }
+    for (int l = lowest; l < state->all.groups.levels; l++, before = ",") {
+        fprintf(out, "%s%s:", before, nc_level_name(state->all.name[l]));
+        print_algorithm(out, setting, plan, state->all.name[l]);
     }
 }
 
 static void print_plans(FILE * out, const struct MPIDI_NUMACOLL_comm *state)
 {
-    const struct nc_hierarchy *h = &state->all;
     const struct nc_across_choice *c = &state->across[0];
+    int above = state->all.above, levels = state->all.groups.levels;
 
-    print_plan(out, NC_VAR_BCAST_GROUP, &c->plan[NC_BCAST], h, 0);
-    print_plan(out, NC_VAR_REDUCE_GROUP, &c->plan[NC_REDUCE], h, 0);
-    if (h->nodes == 1)
+    print_plan(out, NC_VAR_BCAST_GROUP, &c->plan[NC_BCAST], state, true, above);
+    print_plan(out, NC_VAR_REDUCE_GROUP, &c->plan[NC_REDUCE], state, true, above);
+    if (state->all.nodes == 1)
         return;
-    print_plan(out, NC_VAR_ALLREDUCE_GROUP, &c->plan[NC_ALLREDUCE], h, h->groups.levels - 1);
+    print_plan(out, NC_VAR_ALLREDUCE_GROUP, &c->plan[NC_ALLREDUCE], state, false, levels - 1);
     fprintf(out, ", windows of %s%d bytes between nodes", c->window ? "" : "at most ", c->window ? c->window : NC_WINDOW);
 }
 
