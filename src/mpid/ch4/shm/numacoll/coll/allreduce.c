@@ -3,14 +3,15 @@
  *   symmetric   every rank combines what all have, in the order of ranks, for itself
  *   sliced      of each window every rank combines a slice, and all gather the slices; where NUMA
  *               nodes are the rows of a table, a slice of its row's, and of that of its column's
- *   rb          reduce to rank 0, broadcast from there: by windows, the next one goes up while the last comes down
- *   rab         the same, but that on the highest level above the nodes all members come to the result */
+ *   rb          reduce to rank 0, broadcast from there: by windows, the next one goes up while the
+ *               last comes down
+ *   rab         the same, but that on the highest level all members come to the result */
 
 #include "hier.h"
 
 /* Elements first .. first + n - 1 as a stream. `typed` must live as long. */
-static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n, struct nc_typed *typed,
-                      struct nc_stream *stream)
+static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first,
+                      size_t n, struct nc_typed *typed, struct nc_stream *stream)
 {
     *typed = MPIDI_NUMACOLL_elements(r, of, first, n);
     MPIDI_NUMACOLL_stream_init(stream, typed);
@@ -20,7 +21,7 @@ static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, s
 static int combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
                    const struct nc_range *whole, const struct nc_range *part)
 {
-    struct nc_range from_there = {.first = part->first - whole->first,.count = part->count };
+    struct nc_range from_there = {.first = part->first - whole->first, .count = part->count};
     struct nc_move *move = MPIDI_NUMACOLL_move(r->state);
     struct nc_typed typed;
     struct nc_stream mine;
@@ -29,8 +30,8 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
 
     stream_of(r, of, whole->first, whole->count, &typed, &mine);
     r->before = whole->first;
-    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, team, -1, &r->combiner, &mine,
-                                                            &from_there, &unequal));
+    mpi_errno = MPIDI_NUMACOLL_error(
+        nc_reduce_ordered_node(move, team, -1, &r->combiner, &mine, &from_there, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     r->before = 0;
     return mpi_errno;
@@ -38,7 +39,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
 
 static int symmetric(struct nc_reduction *r)
 {
-    struct nc_range all = {.first = 0,.count = (size_t) r->mine.count };
+    struct nc_range all = {.first = 0, .count = (size_t) r->mine.count};
     struct nc_team everybody = nc_queue_everybody(&r->state->queue);
 
     return combine(r, &everybody, &r->mine, &all, &all);
@@ -52,7 +53,7 @@ static struct nc_range slice_of(const struct nc_range *whole, const struct nc_te
     size_t n = whole->count, size = (size_t) team->size;
     size_t begin = n * (size_t) i / size, end = n * (size_t) (i + 1) / size;
 
-    return (struct nc_range) {whole->first + begin, end - begin};
+    return (struct nc_range){whole->first + begin, end - begin};
 }
 
 static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
@@ -70,8 +71,8 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                   &state->stream[rank]);
     }
     stream_of(r, &r->result, mine.first, mine.count, &typed, &stream);
-    return MPIDI_NUMACOLL_error(nc_allgather_team(MPIDI_NUMACOLL_move(state), team, &stream,
-                                                  state->stream, state->sent));
+    return MPIDI_NUMACOLL_error(
+        nc_allgather_team(MPIDI_NUMACOLL_move(state), team, &stream, state->stream, state->sent));
 }
 
 /* Down to a slice of a slice, and back: A1 to A4 of PROTOCOLS.md. A team of one does nothing. */
@@ -111,7 +112,7 @@ static int sliced(struct nc_reduction *r)
 
     for (size_t first = 0; first < count; first += most) {
         size_t n = count - first < most ? count - first : most;
-        struct nc_range window = {.first = first,.count = n };
+        struct nc_range window = {.first = first, .count = n};
         MPIDI_NUMACOLL_keep_first(&mpi_errno, slice_window(r, &window));
     }
     return mpi_errno;
@@ -122,8 +123,11 @@ static int sliced(struct nc_reduction *r)
 /* A call by windows. */
 struct windows {
     struct nc_reduction *r;
-    struct nc_hier *hier;       /* of a rank that speaks for its node; NULL: there is nothing above it, or another speaks */
     size_t count, most;         /* elements, of the message and of a window */
+    int head;                   /* local rank that the windows go to, and come from, inside the node */
+    struct nc_bcast *bcast;     /* ... on the way down */
+    const struct nc_team *heads;        /* exchange in between; NULL: there is one */
+    struct nc_hier *hier;       /* of the head, if there are levels above it; else NULL */
 };
 
 static size_t elements_of(const struct windows *c, uint64_t w)
@@ -138,6 +142,17 @@ static char *place_of(const struct windows *c, uint64_t w)
     return (char *) c->r->result.buffer + (MPI_Aint) (w * c->most) * c->r->extent;
 }
 
+/* An operation for all, though only the heads take part. */
+static int exchange_window(const struct windows *c, uint64_t w)
+{
+    struct nc_range window = {w * c->most, elements_of(c, w)};
+
+    if (c->heads->index >= 0)
+        return combine(c->r, c->heads, &c->r->result, &window, &window);
+    nc_queue_end(&c->r->state->queue);
+    return MPI_SUCCESS;
+}
+
 /* The windows are parts of the result: none is in the way of another. */
 static int reduce_window(const struct windows *c, uint64_t w)
 {
@@ -148,7 +163,9 @@ static int reduce_window(const struct windows *c, uint64_t w)
 
     if (x)
         MPIDI_NUMACOLL_hier_expect(x, &x->up, w, place, n);
-    mpi_errno = MPIDI_NUMACOLL_reduce_window(c->r, 0, w * c->most, n, place);
+    mpi_errno = MPIDI_NUMACOLL_reduce_window(c->r, c->head, w * c->most, n, place);
+    if (c->heads)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, exchange_window(c, w));
     if (x)
         MPIDI_NUMACOLL_hier_run(x, &x->up, w, place, n, false);
     return mpi_errno;
@@ -156,8 +173,8 @@ static int reduce_window(const struct windows *c, uint64_t w)
 
 static int bcast_window(const struct windows *c, uint64_t w)
 {
-    const struct MPIDI_NUMACOLL_comm *state = c->r->state;
-    struct nc_typed typed = MPIDI_NUMACOLL_elements(c->r, &c->r->result, w * c->most, elements_of(c, w));
+    struct nc_typed typed = MPIDI_NUMACOLL_elements(c->r, &c->r->result, w * c->most,
+                                                    elements_of(c, w));
     struct nc_hier *x = c->hier;
     struct nc_stream stream;
     size_t sent;
@@ -168,10 +185,10 @@ static int bcast_window(const struct windows *c, uint64_t w)
         MPIDI_NUMACOLL_hier_settle(x, &x->up, w);
         MPIDI_NUMACOLL_hier_run(x, &x->down, w, typed.buffer, (size_t) typed.count, false);
     }
-    if (state->size == 1)
+    if (c->r->state->size == 1)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, &typed);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&state->bcast[state->leaf + 1].bcast, 0, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(c->bcast, c->head, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
@@ -193,16 +210,34 @@ static int up_and_down(const struct windows *c)
 
 static int reduce_bcast(struct nc_reduction *r)
 {
-    struct windows c = {.r = r,.count = (size_t) r->mine.count,.most = window_elements(r) };
+    struct windows c = {.r = r,
+                        .count = (size_t) r->mine.count,
+                        .most = window_elements(r),
+                        .bcast = &r->state->bcast[r->state->leaf + 1].bcast};
 
     return up_and_down(&c);
 }
 
-/* All elements plain, and the operation commutative. rab: of the highest groups the members exchange. */
+static int reduce_exchange_bcast(struct nc_reduction *r)
+{
+    struct MPIDI_NUMACOLL_comm *state = r->state;
+    struct windows c = {.r = r,
+                        .count = (size_t) r->mine.count,
+                        .most = window_elements(r),
+                        .head = state->head,
+                        .bcast = &state->bcast[state->leaf + 1].below,
+                        .heads = &state->heads};
+
+    r->route = &state->reduce[state->leaf + 1].below;
+    return up_and_down(&c);
+}
+
+/* All elements plain, and the operation commutative. rab: of the highest groups the members
+ * exchange. */
 static int across_nodes(struct nc_reduction *r, bool rab)
 {
     size_t count = (size_t) r->mine.count, bytes = count * r->element;
-    struct windows c = {.r = r,.count = count };
+    struct windows c = {.r = r, .count = count, .bcast = &r->state->bcast[r->state->leaf + 1].bcast};
     struct nc_ways up, down, exchange;
     struct nc_hier x;
     int mpi_errno;
@@ -230,16 +265,17 @@ static int reduce_then_bcast(struct nc_reduction *r)
 {
     int mpi_errno = MPIDI_NUMACOLL_reduce_to(r, 0, MPIR_ALLREDUCE_TAG);
 
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->state, &r->result, 0, r->comm, r->errflag));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->state, &r->result, 0,
+                                                                     r->comm, r->errflag));
     return mpi_errno;
 }
 
 /* ---- the call ---- */
 
 _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_ALLREDUCE_SYMMETRIC &&
-               MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced == 1 + (int) NC_ALLREDUCE_SLICED &&
-               MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb == 1 + (int) NC_ALLREDUCE_RB &&
-               MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
+                   MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced == 1 + (int) NC_ALLREDUCE_SLICED &&
+                   MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb == 1 + (int) NC_ALLREDUCE_RB &&
+                   MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
                "cvars.yaml lists them as nc_select.h does, behind auto");
 
 /* NUMA nodes are combined one by one, and not in the order of ranks. */
@@ -255,46 +291,59 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
     const struct MPIDI_NUMACOLL_comm *state = r->state;
     int wanted = state->reduce[state->leaf + 1].version;
-    struct nc_situation situation = {.ranks = state->size,.crowded = MPIDI_NUMACOLL_world.crowded,
-        .numa_nodes = state->groups.levels > 1
-    };
-    enum nc_allreduce_version version = wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto ?
-        nc_select_allreduce(&situation, r->element * (size_t) r->mine.count) : (enum nc_allreduce_version) (wanted - 1);
+    struct nc_situation situation = {.ranks = state->size,
+                                     .crowded = MPIDI_NUMACOLL_world.crowded,
+                                     .numa_nodes = state->groups.levels > 1};
+    enum nc_allreduce_version version =
+        wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
+            ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count)
+            : (enum nc_allreduce_version)(wanted - 1);
 
     if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
         version = NC_ALLREDUCE_RB;
-    if (version == NC_ALLREDUCE_RAB)
-        version = NC_ALLREDUCE_RB;
-    return version == NC_ALLREDUCE_RB && !(r->commutative && r->plain) ? NC_ALLREDUCE_SYMMETRIC : version;
+    if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) && !(r->commutative && r->plain))
+        version = NC_ALLREDUCE_SYMMETRIC;
+    return version;
 }
 
 /* On several nodes, likewise. */
 static enum nc_allreduce_version version_across(const struct nc_reduction *r)
 {
-    bool rb = r->state->reduce[r->state->leaf + 1].version == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb;
+    bool rb = r->state->reduce[r->state->leaf + 1].version ==
+              MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb;
 
     return rb || !r->fits || !r->commutative || !r->plain ? NC_ALLREDUCE_RB : NC_ALLREDUCE_RAB;
 }
 
 static int allreduce(struct nc_reduction *r)
 {
-    static int (*const functions[]) (struct nc_reduction * r) = {
-        [NC_ALLREDUCE_SYMMETRIC] = symmetric,[NC_ALLREDUCE_SLICED] = sliced,[NC_ALLREDUCE_RB] = reduce_bcast
+    static int (*const functions[])(struct nc_reduction *) = {
+        [NC_ALLREDUCE_SYMMETRIC] = symmetric,
+        [NC_ALLREDUCE_SLICED] = sliced,
+        [NC_ALLREDUCE_RB] = reduce_bcast,
+        [NC_ALLREDUCE_RAB] = reduce_exchange_bcast
     };
     bool across = MPIDI_NUMACOLL_is_across(r->comm);
-    enum nc_allreduce_version version = across ? version_across(r) : r->fits ? version_of(r) : NC_ALLREDUCE_RB;
+    enum nc_allreduce_version version = NC_ALLREDUCE_RB;
 
-    MPIDI_NUMACOLL_count(r->state, NC_COLL_ALLREDUCE, 1 + (int) version, r->element * (size_t) r->mine.count);
+    if (across)
+        version = version_across(r);
+    else if (r->fits)
+        version = version_of(r);
+    MPIDI_NUMACOLL_count(r->state, NC_COLL_ALLREDUCE, 1 + (int) version,
+                         r->element * (size_t) r->mine.count);
     if (!r->fits || (across && !(r->commutative && r->plain)))
         return reduce_then_bcast(r);
-    return across ? across_nodes(r, version == NC_ALLREDUCE_RAB) : functions[version] (r);
+    return across ? across_nodes(r, version == NC_ALLREDUCE_RAB) : functions[version](r);
 }
 
-int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype, MPI_Op op,
-                             MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                             NC_ERRFLAG_T errflag)
 {
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, true, count, datatype, op, comm, errflag);
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, true, count, datatype, op,
+                                                  comm, errflag);
 
     MPIDI_NUMACOLL_expect_result(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, allreduce(&r));

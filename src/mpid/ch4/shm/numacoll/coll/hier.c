@@ -2,32 +2,29 @@
 
 #include "../core/nc_model.h"
 
-enum { NC_WINDOW_LEAST = 1024 };       /* bytes that the model's choice is not to fall below */
+enum { NC_WINDOW_LEAST = 1024 }; /* bytes that the model's choice is not to fall below */
 
 /* ---- which algorithms, and windows of how many bytes ---- */
 
-/* Words of BCAST_GROUP and REDUCE_GROUP, and of ALLREDUCE_GROUP, in their order; the first leaves it to the model. */
-static const enum nc_algorithm bcast_words[] = { NC_FLAT, NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN, NC_SAG };
-static const enum nc_algorithm reduce_words[] = { NC_FLAT, NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN, NC_RSG };
-static const enum nc_algorithm allreduce_words[] = { NC_RD, NC_RD, NC_RSAG, NC_RING };
-
-/* What the model knows of an algorithm: which tree it is, if windows follow each other down it. */
-static const struct {
-    bool pipelined;
-    enum nc_model_tree tree;
-} known[] = {
-    [NC_KARY] = {true, NC_MODEL_PIPELINED_BINARY},[NC_CHAIN] = {true, NC_MODEL_CHAIN},[NC_RING] = {false, 0}
-};
+/* Words of BCAST_GROUP and REDUCE_GROUP, and of ALLREDUCE_GROUP, in their order; the first leaves
+ * it to the model. */
+static const enum nc_algorithm bcast_words[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
+                                                NC_KNOMIAL, NC_CHAIN, NC_SAG};
+static const enum nc_algorithm reduce_words[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
+                                                 NC_KNOMIAL, NC_CHAIN, NC_RSG};
+static const enum nc_algorithm allreduce_words[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
 
 /* The tree of least time for a group of p. */
 static struct nc_way model_tree(struct nc_model_link link, int p, size_t bytes, size_t element)
 {
-    static const struct nc_way ways[NC_MODEL_TREES] = {
-        [NC_MODEL_BINOMIAL] = {NC_KNOMIAL, 2},[NC_MODEL_CHAIN] = {NC_CHAIN, 2},[NC_MODEL_PIPELINED_BINARY] = {NC_KARY, 2}
-    };
-    struct nc_model_limits limits = {.element = element,.lowest = NC_WINDOW_LEAST,.highest = NC_WINDOW,
-        .trees = 1u << NC_MODEL_CHAIN | 1u << NC_MODEL_PIPELINED_BINARY
-    };
+    static const struct nc_way ways[NC_MODEL_TREES] = {[NC_MODEL_BINOMIAL] = {NC_KNOMIAL, 2},
+                                                       [NC_MODEL_CHAIN] = {NC_CHAIN, 2},
+                                                       [NC_MODEL_PIPELINED_BINARY] = {NC_KARY, 2}};
+    struct nc_model_limits limits = {.element = element,
+                                     .lowest = NC_WINDOW_LEAST,
+                                     .highest = NC_WINDOW,
+                                     .trees = 1u << NC_MODEL_CHAIN |
+                                              1u << NC_MODEL_PIPELINED_BINARY};
 
     return ways[nc_model_choose(link, p, bytes, &limits).tree];
 }
@@ -35,34 +32,46 @@ static struct nc_way model_tree(struct nc_model_link link, int p, size_t bytes, 
 /* For the exchange of a window among p: whole to each in turn, or by parts. */
 static struct nc_way model_exchange(struct nc_model_link link, int p, size_t bytes)
 {
-    return (struct nc_way) {nc_model_doubling(link, p, bytes) <= nc_model_rabenseifner(link, p, bytes) ? NC_RD : NC_RSAG, 2};
+    return (struct nc_way){nc_model_doubling(link, p, bytes) <=
+                                   nc_model_rabenseifner(link, p, bytes)
+                               ? NC_RD
+                               : NC_RSAG,
+                           2};
 }
 
-static struct nc_way way_of(const struct MPIDI_NUMACOLL_comm *state, enum nc_direction direction, int level, size_t bytes,
-                            size_t element)
+static struct nc_way way_of(const struct MPIDI_NUMACOLL_comm *state, enum nc_direction direction,
+                            int level, size_t bytes, size_t element)
 {
-    static const enum nc_algorithm *const words[] = {
-        [NC_REDUCE] = reduce_words,[NC_BCAST] = bcast_words,[NC_ALLREDUCE] = allreduce_words
-    };
+    static const enum nc_algorithm *const words[] =
+        {[NC_REDUCE] = reduce_words, [NC_BCAST] = bcast_words, [NC_ALLREDUCE] = allreduce_words};
     const struct nc_across_choice *c = &state->across[state->leaf + 1];
     enum nc_level name = state->all.name[level];
     const struct nc_plan *plan = &c->plan[direction];
     int p = state->all.largest[level], word = plan->algorithm[name];
 
     if (word > 0)
-        return (struct nc_way) {words[direction][word], plan->degree[name]};
+        return (struct nc_way){words[direction][word], plan->degree[name]};
     if (direction == NC_ALLREDUCE)
         return model_exchange(c->links.link[name], p, bytes < NC_WINDOW ? bytes : NC_WINDOW);
     return model_tree(c->links.link[name], p, bytes, element);
 }
 
-/* Bytes: a window for the level, as the model has it; all there can be where windows do not overlap. */
-static uint64_t segment_of(const struct MPIDI_NUMACOLL_comm *state, const struct nc_ways *ways, int level, size_t bytes)
+/* Bytes: a window for the level, as the model has it; all there can be where windows do not
+ * overlap. */
+static uint64_t segment_of(const struct MPIDI_NUMACOLL_comm *state, const struct nc_ways *ways,
+                           int level, size_t bytes)
 {
     struct nc_model_link link = state->across[state->leaf + 1].links.link[state->all.name[level]];
-    enum nc_algorithm a = ways->way[level].algorithm;
+    int p = state->all.largest[level];
 
-    return known[a].pipelined ? nc_model_segment(link, known[a].tree, state->all.largest[level], bytes) : NC_WINDOW;
+    switch (ways->way[level].algorithm) {
+        case NC_CHAIN:
+            return nc_model_segment(link, NC_MODEL_CHAIN, p, bytes);
+        case NC_KARY:
+            return nc_model_segment(link, NC_MODEL_PIPELINED_BINARY, p, bytes);
+        default:
+            return NC_WINDOW;
+    }
 }
 
 static size_t whole_elements(size_t bytes, size_t element)
@@ -70,8 +79,8 @@ static size_t whole_elements(size_t bytes, size_t element)
     return bytes < element ? element : bytes - bytes % element;
 }
 
-void MPIDI_NUMACOLL_ways(const struct MPIDI_NUMACOLL_comm *state, enum nc_direction direction, size_t bytes, size_t element,
-                         struct nc_ways *ways)
+void MPIDI_NUMACOLL_ways(const struct MPIDI_NUMACOLL_comm *state, enum nc_direction direction,
+                         size_t bytes, size_t element, struct nc_ways *ways)
 {
     const struct nc_across_choice *c = &state->across[state->leaf + 1];
     uint64_t window = NC_WINDOW;
@@ -88,39 +97,48 @@ void MPIDI_NUMACOLL_ways(const struct MPIDI_NUMACOLL_comm *state, enum nc_direct
 
 /* ---- legs ---- */
 
-int MPIDI_NUMACOLL_local_speaker(const struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm * comm, int root)
+int MPIDI_NUMACOLL_local_speaker(const struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *comm,
+                                 int root)
 {
-    return state->all.node_of[root] == state->all.node ? MPIR_Get_intranode_rank((MPIR_Comm *) comm, root) : 0;
+    return state->all.node_of[root] == state->all.node
+               ? MPIR_Get_intranode_rank((MPIR_Comm *) comm, root)
+               : 0;
 }
 
-void MPIDI_NUMACOLL_hier_open(struct nc_hier *x, struct MPIDI_NUMACOLL_comm *state, int root, MPIR_Comm * comm,
-                              NC_ERRFLAG_T errflag)
+void MPIDI_NUMACOLL_hier_open(struct nc_hier *x, struct MPIDI_NUMACOLL_comm *state, int root,
+                              MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
     const struct nc_hierarchy *h = &state->all;
 
-    *x = (struct nc_hier) {.state = state,.comm = comm,.errflag = errflag,.root = root,.element = 1,
-        .up = {.tag = MPIR_REDUCE_TAG,.leg = h->leg},.down = {.tag = MPIR_BCAST_TAG,.leg = h->leg + h->legs}
-    };
+    *x = (struct nc_hier){.state = state,
+                          .comm = comm,
+                          .errflag = errflag,
+                          .root = root,
+                          .element = 1,
+                          .up = {.tag = MPIR_REDUCE_TAG, .leg = h->leg},
+                          .down = {.tag = MPIR_BCAST_TAG, .leg = h->leg + h->legs}};
     for (int i = 0; i < NC_PLACES; i++) {
         x->up.sent[i] = h->sent + i * h->legs;
         x->down.sent[i] = h->sent + (NC_PLACES + i) * h->legs;
     }
 }
 
-typedef void (*nc_schedule_function) (struct nc_schedule *, enum nc_algorithm, int, int, int);
+typedef void (*nc_schedule_function)(struct nc_schedule *, enum nc_algorithm, int, int, int);
 
 /* The legs of a level, if I am in a group there and not alone. */
-static void add_level(struct nc_hier *x, struct nc_lane *lane, int level, struct nc_way way, nc_schedule_function schedule)
+static void add_level(struct nc_hier *x, struct nc_lane *lane, int level, struct nc_way way,
+                      nc_schedule_function schedule)
 {
     const struct nc_hierarchy *h = &x->state->all;
     struct nc_group group = nc_group_at(&h->groups, level, x->comm->rank, x->root);
-    struct nc_schedule s = {.step = h->step };
+    struct nc_schedule s = {.step = h->step};
 
     if (group.index < 0 || group.size == 1)
         return;
     schedule(&s, way.algorithm, way.k, group.size, group.index);
     for (int i = 0; i < s.count; i++)
-        lane->leg[lane->legs++] = (struct nc_leg) {nc_group_member(&group, s.step[i].peer), s.parts, s.step[i]};
+        lane->leg[lane->legs++] = (struct nc_leg){nc_group_member(&group, s.step[i].peer), s.parts,
+                                                  s.step[i]};
 }
 
 void MPIDI_NUMACOLL_hier_up(struct nc_hier *x, const struct nc_ways *ways, int but)
@@ -161,9 +179,11 @@ static bool joins(const struct nc_leg *leg)
 }
 
 /* Of a window of n elements those of a leg; *first: bytes before them. */
-static size_t elements_of(const struct nc_hier *x, const struct nc_leg *leg, size_t n, size_t *first)
+static size_t elements_of(const struct nc_hier *x, const struct nc_leg *leg, size_t n,
+                          size_t *first)
 {
-    size_t begin = nc_schedule_part(n, leg->parts, leg->step.first), end = nc_schedule_part(n, leg->parts, leg->step.end);
+    size_t begin = nc_schedule_part(n, leg->parts, leg->step.first),
+           end = nc_schedule_part(n, leg->parts, leg->step.end);
 
     *first = begin * x->element;
     return end - begin;
@@ -175,14 +195,17 @@ void MPIDI_NUMACOLL_hier_settle(struct nc_hier *x, struct nc_lane *lane, uint64_
 
     while (*n > 0) {
         MPI_Status status;
-        MPIDI_NUMACOLL_keep_first(&x->mpi_errno, NC_WAITALL(1, &lane->sent[w % NC_PLACES][--*n], &status, x->errflag));
+        MPIDI_NUMACOLL_keep_first(&x->mpi_errno, NC_WAITALL(1, &lane->sent[w % NC_PLACES][--*n],
+                                                            &status, x->errflag));
     }
 }
 
-static void send_leg(struct nc_hier *x, struct nc_lane *lane, uint64_t w, const struct nc_leg *leg, const char *from, size_t bytes)
+static void send_leg(struct nc_hier *x, struct nc_lane *lane, uint64_t w, const struct nc_leg *leg,
+                     const char *from, size_t bytes)
 {
     MPIR_Request *request = NULL;
-    int mpi_errno = MPIDI_NUMACOLL_send(x->state, from, bytes, leg->peer, lane->tag, x->comm, x->errflag, &request);
+    int mpi_errno = MPIDI_NUMACOLL_send(x->state, from, bytes, leg->peer, lane->tag, x->comm,
+                                        x->errflag, &request);
 
     MPIDI_NUMACOLL_keep_first(&x->mpi_errno, mpi_errno);
     if (request)
@@ -198,8 +221,9 @@ static void expect(struct nc_hier *x, struct nc_lane *lane, int i, char *place, 
     lane->to = joins(leg) ? x->state->all.window[NC_PLACES + (x->turn ^= 1)] : place + first;
     lane->expected = i;
     lane->coming = NULL;
-    MPIDI_NUMACOLL_keep_first(&x->mpi_errno, MPIC_Irecv(lane->to, (MPI_Aint) bytes, MPI_BYTE, leg->peer, lane->tag, x->comm,
-                                                       &lane->coming));
+    MPIDI_NUMACOLL_keep_first(&x->mpi_errno,
+                              MPIC_Irecv(lane->to, (MPI_Aint) bytes, MPI_BYTE, leg->peer, lane->tag,
+                                         x->comm, &lane->coming));
 }
 
 /* The bytes that have come, -1 after an error. */
@@ -244,17 +268,19 @@ static void combine(struct nc_hier *x, const struct nc_leg *leg, char *theirs, c
     if (leg->step.kind == NC_STEP_JOIN) {
         mpi_errno = MPIR_Reduce_local(theirs, mine, (MPI_Aint) n, x->datatype, x->op);
     } else {
-        struct nc_stream stream = {.bytes = mine,.length = n * x->element };
+        struct nc_stream stream = {.bytes = mine, .length = n * x->element};
         struct nc_ledger elsewhere;
         mpi_errno = MPIR_Reduce_local(mine, theirs, (MPI_Aint) n, x->datatype, x->op);
         if (mpi_errno == MPI_SUCCESS)
-            mpi_errno = MPIDI_NUMACOLL_error(nc_copy_out(&stream, theirs, n * x->element, 0, &elsewhere));
+            mpi_errno = MPIDI_NUMACOLL_error(
+                nc_copy_out(&stream, theirs, n * x->element, 0, &elsewhere));
     }
     MPIDI_NUMACOLL_keep_first(&x->mpi_errno, mpi_errno);
 }
 
 /* Leg i; elements that are the window's, if they are learnt. */
-static size_t receive(struct nc_hier *x, struct nc_lane *lane, uint64_t w, int i, char *place, size_t n, bool learn)
+static size_t receive(struct nc_hier *x, struct nc_lane *lane, uint64_t w, int i, char *place,
+                      size_t n, bool learn)
 {
     const struct nc_leg *leg = &lane->leg[i];
     size_t first, wanted = elements_of(x, leg, n, &first);
@@ -275,7 +301,8 @@ static size_t receive(struct nc_hier *x, struct nc_lane *lane, uint64_t w, int i
         return bytes < 1 ? 1 : (size_t) bytes;
     expect_next(x, lane, i + 1, place, n);
     if (bytes >= 0 && (size_t) bytes != wanted * x->element)
-        MPIDI_NUMACOLL_keep_first(&x->mpi_errno, MPIDI_NUMACOLL_unequal((size_t) bytes, wanted * x->element));
+        MPIDI_NUMACOLL_keep_first(&x->mpi_errno,
+                                  MPIDI_NUMACOLL_unequal((size_t) bytes, wanted * x->element));
     else if (bytes >= 0 && joins(leg))
         combine(x, leg, theirs, place + first, wanted);
     return n;
@@ -283,7 +310,8 @@ static size_t receive(struct nc_hier *x, struct nc_lane *lane, uint64_t w, int i
 
 /* ---- windows ---- */
 
-size_t MPIDI_NUMACOLL_hier_run(struct nc_hier *x, struct nc_lane *lane, uint64_t w, char *place, size_t n, bool learn)
+size_t MPIDI_NUMACOLL_hier_run(struct nc_hier *x, struct nc_lane *lane, uint64_t w, char *place,
+                               size_t n, bool learn)
 {
     MPIDI_NUMACOLL_hier_settle(x, lane, w);
     for (int i = 0; i < lane->legs; i++) {
@@ -299,7 +327,8 @@ size_t MPIDI_NUMACOLL_hier_run(struct nc_hier *x, struct nc_lane *lane, uint64_t
     return n;
 }
 
-void MPIDI_NUMACOLL_hier_expect(struct nc_hier *x, struct nc_lane *lane, uint64_t w, char *place, size_t n)
+void MPIDI_NUMACOLL_hier_expect(struct nc_hier *x, struct nc_lane *lane, uint64_t w, char *place,
+                                size_t n)
 {
     int i = next_leg(x, lane, 0, n);
 

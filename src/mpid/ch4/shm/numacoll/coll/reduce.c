@@ -1,5 +1,5 @@
-/* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it; across nodes by windows, on
- * each node to its speaker and then up the levels above the node. */
+/* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it;
+ * across nodes by windows, on each node to its speaker and then up the levels above the node. */
 
 #include "hier.h"
 
@@ -8,7 +8,7 @@
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
 {
     struct MPIDI_NUMACOLL_comm *state = r->state;
-    struct nc_range every = {.first = 0,.count = nc_stream_rest(mine) / r->element };
+    struct nc_range every = {.first = 0, .count = nc_stream_rest(mine) / r->element};
     struct nc_move *move = MPIDI_NUMACOLL_move(state);
     struct nc_team all = nc_queue_everybody(&state->queue);
     bool unequal = false;
@@ -17,17 +17,18 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
     if (state->size == 1)
         return r->combiner.own(r->combiner.context, 0, every.count);
     if (r->commutative && r->plain)
-        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_tree_node(move, &state->reduce[state->leaf + 1].route, local_root, &r->combiner,
-                                                             mine, &unequal));
+        mpi_errno = MPIDI_NUMACOLL_error(
+            nc_reduce_tree_node(move, r->route, local_root,
+                                &r->combiner, mine, &unequal));
     else
-        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(move, &all, local_root,
-                                                                &r->combiner, mine, &every,
-                                                                &unequal));
+        mpi_errno = MPIDI_NUMACOLL_error(
+            nc_reduce_ordered_node(move, &all, local_root, &r->combiner, mine, &every, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
-/* ---- by a gather: operations that keep the order on several nodes, elements larger than a slot ---- */
+/* ---- by a gather: operations that keep the order on several nodes, elements larger than a slot
+ * ---- */
 
 /* What has been gathered, packed, the block of rank 0 first, to elements of the result. */
 static int join_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
@@ -36,12 +37,13 @@ static int join_blocks(struct nc_reduction *r, const char *blocks, size_t first,
 
     for (int rank = last; rank >= 0 && !error; rank--) {
         const char *block = blocks + (size_t) rank * n * r->element;
-        error = (rank == last ? r->combiner.take : r->combiner.join) (r, first, block, n);
+        error = (rank == last ? r->combiner.take : r->combiner.join)(r, first, block, n);
     }
     return MPIDI_NUMACOLL_error(error);
 }
 
-/* Whether the root has memory for so many bytes, as it says to all; a window it has, or nothing goes on anyway. */
+/* Whether the root has memory for so many bytes, as it says to all; a window it has, or nothing
+ * goes on anyway. */
 static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *memory, int root)
 {
     int mpi_errno = MPI_SUCCESS, enough = memory != NULL;
@@ -54,7 +56,7 @@ static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *mem
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_ERR_CHKANDJUMP(!enough, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
-  fn_fail:
+fn_fail:
     return mpi_errno;
 }
 
@@ -71,20 +73,25 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
     for (size_t first = 0; first < count || first == 0; first += most) {
         size_t n = count - first < most ? count - first : most;
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
-        struct nc_blocks blocks = {.buffer = memory,.count = (MPI_Aint) (n * r->element),.datatype = MPI_BYTE };
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag, r->comm, r->errflag));
+        struct nc_blocks blocks = {.buffer = memory,
+                                   .count = (MPI_Aint) (n * r->element),
+                                   .datatype = MPI_BYTE};
+        MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                  MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag,
+                                                               r->comm, r->errflag));
         if (is_root)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory, first, n));
     }
 
-  fn_fail:
+fn_fail:
     MPL_free(memory);
     return mpi_errno;
 }
 
 /* ---- across nodes ---- */
 
-int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n, char *result)
+int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n,
+                                 char *result)
 {
     struct nc_typed typed = MPIDI_NUMACOLL_elements(r, &r->mine, first, n), whole = r->result;
     struct nc_stream mine;
@@ -113,10 +120,12 @@ static int speak(struct nc_reduction *r, const struct nc_ways *ways, int root, s
     r->in_place = in_place && is_root;
     for (uint64_t w = 0; w * most < count || w == 0; w++) {
         size_t first = w * most, n = count - first < most ? count - first : most;
-        char *place = is_root ? (char *) r->result.buffer + (MPI_Aint) first * r->extent : r->state->all.window[w % NC_PLACES];
+        char *place = is_root ? (char *) r->result.buffer + (MPI_Aint) first * r->extent
+                              : r->state->all.window[w % NC_PLACES];
         MPIDI_NUMACOLL_hier_expect(&x, &x.up, w, place, n);
         MPIDI_NUMACOLL_hier_settle(&x, &x.up, w);
-        MPIDI_NUMACOLL_keep_first(&x.mpi_errno, MPIDI_NUMACOLL_reduce_window(r, r->state->rank, first, n, place));
+        MPIDI_NUMACOLL_keep_first(&x.mpi_errno,
+                                  MPIDI_NUMACOLL_reduce_window(r, r->state->rank, first, n, place));
         MPIDI_NUMACOLL_hier_run(&x, &x.up, w, place, n, false);
     }
     r->in_place = in_place;
@@ -134,8 +143,11 @@ static int across_nodes(struct nc_reduction *r, int root)
     if (r->state->rank == speaker)
         return speak(r, &ways, root, most);
     for (size_t first = 0; first < count || first == 0; first += most)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_window(r, speaker, first, count - first < most ?
-                                                                          count - first : most, NULL));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                  MPIDI_NUMACOLL_reduce_window(r, speaker, first,
+                                                               count - first < most ? count - first
+                                                                                    : most,
+                                                               NULL));
     return mpi_errno;
 }
 
@@ -154,12 +166,12 @@ int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
     return MPIDI_NUMACOLL_reduce_inside(r, root, &mine);
 }
 
-int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root,
-                          MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                          MPI_Op op, int root, MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, comm->rank == root, count, datatype, op, comm,
-                                                  errflag);
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, comm->rank == root, count,
+                                                  datatype, op, comm, errflag);
 
     MPIDI_NUMACOLL_count_typed(r.state, NC_COLL_REDUCE, &r.mine);
     MPIDI_NUMACOLL_expect_result(&r);

@@ -117,6 +117,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     };
     r->fits = nc_reduce_fits(MPIDI_NUMACOLL_move(r->state), r->element) &&
         (!MPIDI_NUMACOLL_is_across(comm) || (r->element <= r->state->smallest_slot && r->element <= NC_WINDOW));
+    r->route = &r->state->reduce[r->state->leaf + 1].route;
     r->combiner = (struct nc_combiner) {
         .element = r->element,.context = r,.own = own,.take = take,.join = join,.join_packed = join_packed
     };

@@ -23,6 +23,7 @@ struct nc_reduction {
     char *temporary;            /* for elements that are not plain, as many as are joined at once, or NULL */
     void *allocated;            /* ... as it was */
     struct nc_combiner combiner;
+    const struct nc_route *route;       /* inside the node, up */
 };
 
 /* Errors: no memory; the call is to be made all the same. */

@@ -123,11 +123,14 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, in
     notice.k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
     MPIDI_NUMACOLL_trees(NC_VAR_BCAST_GROUP, plan, &state->data, trees, inside);
     nc_route_make(&c->bcast.route, memory, &state->data.groups, inside, &notice, state->rank);
+    memory = (char *) memory + nc_route_bytes(state->size, NC_ROUTE_LEVELS);
+    nc_route_make(&c->below.route, memory, &state->below, inside, &notice, state->rank);
     c->bcast.move = (struct nc_move) {
         .queue = &state->queue,.sqrt_rule = f == 0,.largest_fragment = f && f < slot ? f : slot,
         .cache_bytes = state->cache_bytes,.numa = state->numa,.ledger = &state->ledger,
         .flow = state->flow
     };
+    c->below.move = c->bcast.move;
 }
 
 /* Reduce and Allreduce, likewise. */
@@ -139,6 +142,8 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, i
 
     MPIDI_NUMACOLL_trees(NC_VAR_REDUCE_GROUP, plan, &state->data, trees, inside);
     nc_route_make(&c->route, memory, &state->data.groups, inside, NULL, state->rank);
+    memory = (char *) memory + nc_route_bytes(state->size, NC_ROUTE_LEVELS);
+    nc_route_make(&c->below, memory, &state->below, inside, NULL, state->rank);
     c->version = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_ALLREDUCE_VERSION);
 }
 
@@ -180,7 +185,8 @@ static struct parts parts_of(const struct MPIDI_NUMACOLL_comm *state)
     struct nc_locations locations = locations_of(state);
     struct parts p = {.bcast = 0 };
 
-    p.tree = nc_route_bytes(state->size, NC_ROUTE_LEVELS);
+    /* of all levels, and of those below the highest */
+    p.tree = 2 * nc_route_bytes(state->size, NC_ROUTE_LEVELS);
     p.shape = up8(MPIDI_NUMACOLL_barrier_bytes(state));
     p.barrier = choices * sizeof(struct nc_bcast_choice);
     p.reduce = p.barrier + choices * sizeof(struct nc_barrier_choice);
@@ -247,6 +253,18 @@ static struct nc_levels group_by(struct MPIDI_NUMACOLL_comm *state, unsigned lev
     return result;
 }
 
+/* Those who are in the highest group that data goes by, each for its group below. */
+static void find_heads(struct MPIDI_NUMACOLL_comm *state)
+{
+    int top = state->data.groups.levels - 1;
+    struct nc_group highest = nc_group_at(&state->data.groups, top, state->rank, 0);
+
+    state->below = state->data.groups;
+    state->below.levels = top;
+    state->head = top > 0 ? nc_group_leader_of(&state->below, top - 1, state->rank, 0) : state->rank;
+    state->heads = (struct nc_team) {.rank = highest.member,.size = highest.size,.index = highest.index };
+}
+
 /* NUMA nodes, and groups by them and by other levels, once the units are known. */
 static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
 {
@@ -263,6 +281,7 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const str
     make_teams(state, (int *) ((char *) state->memory + p->column));
     state->inside = group_by(state, levels & NC_LEVELS_INSIDE, p, p->inside);
     state->data = group_by(state, nc_route_by(levels), p, p->data);
+    find_heads(state);
 }
 
 static void choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home, const struct parts *p)
@@ -500,16 +519,24 @@ static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * home)
 
 /* ---- the decision ---- */
 
+/* Whether its processes know each other's nodes. MPICH gives no hierarchy to a communicator that has every process on a
+ * node of its own, but the tables of one. */
+static bool knows_nodes(const MPIR_Comm * comm)
+{
+    if (comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__FLAT)
+        return comm->internode_table && comm->intranode_table && comm->node_count == comm->local_size;
+    return comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__PARENT;
+}
+
 /* The communicator that has the state this one's calls use; NULL for those that are not ours: intercommunicators,
- * leaders of nodes, single processes, and communicators without two processes on any node. */
+ * leaders of nodes, and single processes. */
 static MPIR_Comm *home_of(MPIR_Comm * comm)
 {
     MPIR_Comm *home = MPIDI_POSIX_COMM(comm, numacoll_home);
 
     if (home)
         return home;
-    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1 ||
-        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__PARENT)
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1 || !knows_nodes(comm))
         return NULL;
     return comm;
 }

@@ -150,6 +150,7 @@ struct nc_levels {
 /* Bcast as the settings of a communicator or of a leaf want it. */
 struct nc_bcast_choice {
     struct nc_bcast bcast;
+    struct nc_bcast below;      /* on the levels below the highest, from the heads of their groups */
     enum nc_tree_kind kind;
 };
 
@@ -161,7 +162,7 @@ struct nc_barrier_choice {
 
 /* Reduce and Allreduce, likewise. */
 struct nc_reduce_choice {
-    struct nc_route route;
+    struct nc_route route, below;
     int version;                /* value of ALLREDUCE_VERSION */
 };
 
@@ -176,8 +177,8 @@ struct nc_across_choice {
 
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
 
-/* The state of a set of node-local ranks: of a communicator with at least two processes somewhere on one node. The
- * communicator's node_comm shares it. Private to the process. */
+/* The state of a set of node-local ranks, of a communicator of at least two processes. The communicator's node_comm shares
+ * it. Private to the process. */
 struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
     bool agreed;                /* all nodes of the communicator are ready */
@@ -205,7 +206,10 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_team row;         /* the ranks of my NUMA node */
     struct nc_team column;      /* of each NUMA node who has my index; size 0: they differ */
     struct nc_levels inside;    /* by all levels of the node */
-    struct nc_levels data;      /* by those that data goes by */
+    struct nc_levels data;      /* by those that data goes by, .. */
+    struct nc_groups below;     /* .. but the highest, on which: */
+    int head;                   /* of my group, and */
+    struct nc_team heads;       /* of all groups; index -1: I am none */
     struct nc_hierarchy all;    /* on all nodes, once these are agreed */
     bool unbound;               /* some rank's NUMA node is unknown */
     size_t cache_bytes;         /* of the last-level cache */

@@ -68,7 +68,7 @@ static void print_plan(FILE * out, enum nc_setting setting, const struct nc_plan
     const char *before = " ";
 
     fprintf(out, ", %s", MPIDI_NUMACOLL_variables[setting].name);
-    for (int l = inside ? 0 : state->data.groups.levels; l < state->data.groups.levels; l++, before = ",") {
+    for (int l = inside && state->size > 1 ? 0 : state->data.groups.levels; l < state->data.groups.levels; l++, before = ",") {
         fprintf(out, "%s%s:", before, nc_level_name(state->data.name[l]));
         print_algorithm(out, setting, plan, state->data.name[l]);
     }
@@ -112,22 +112,31 @@ static void print_segment(FILE * out, const struct MPIDI_NUMACOLL_comm *state, i
         fprintf(out, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
 }
 
-static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+/* What the processes of this node share. */
+static void print_sharing(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
+
+    print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, ", g->slots, g->slot_bytes, g->set_slots,
+            state->waiter.yield ? "yield" : "spin");
+}
+
+static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+{
     char tree[32], barrier[32], version[32];
 
     fprintf(out, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
-    print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
+    if (state->segment.base)
+        print_sharing(out, state, comm);
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
     MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
     MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version, sizeof version);
-    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, bcast_tree %s, barrier %s, "
-            "allreduce_version %s", g->slots, g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin", tree, barrier,
-            version);
+    fprintf(out, "bcast_tree %s, barrier %s, allreduce_version %s", tree, barrier, version);
     print_plans(out, state);
     print_levels(out, &state->all);
-    print_placement(out, state->placement, state->size);
+    if (state->segment.base)
+        print_placement(out, state->placement, state->size);
     if (state->unbound)
         fprintf(out, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
     fputc('\n', out);
@@ -144,7 +153,7 @@ void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_C
     if (!state->agreed)
         fprintf(out, "numacoll: communicator of %d ranks: unusable: %s\n", comm->local_size,
                 MPIDI_NUMACOLL_reason_name(state->reason));
-    else if (state->segment.base)
+    else
         print_setup(out, state, comm);
     if (fclose(out) == 0 && length)
         tell(text, length);
