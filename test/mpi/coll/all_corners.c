@@ -2,6 +2,7 @@
  *   all_corners [CORNER]     CORNER: one of those in the table at the end, only it */
 
 #define _GNU_SOURCE             /* memfd_create */
+#include "corners.h"
 #include <limits.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -521,11 +522,7 @@ static void huge(int root)
 
 /* ---- all of them ---- */
 
-static const struct corner {
-    const char *name;
-    void (*run) (int root);
-    int only_by_name;
-} corners[] = {
+static const struct corner corners[] = {
     {"types", types, 0}, {"in_place", in_place, 0}, {"zeros", zeros, 0}, {"order", order, 0}, {"overlap", overlap, 0},
     {"bottom", bottom, 0}, {"far_blocks", far_blocks, 0}, {"far_displacements", far_displacements, 0},
     {"many_of_nothing", many_of_nothing, 0}, {"large_counts", large_counts, 0}, {"huge", huge, 1}
@@ -535,15 +532,7 @@ int main(int argc, char **argv)
 {
     nc_init(&argc, &argv);
     make_layouts();
-    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
-        if (argc > 1 ? strcmp(argv[1], corners[i].name) : corners[i].only_by_name)
-            continue;
-        double started = MPI_Wtime();
-        for (int root = 0; root < nc_size; root++)
-            corners[i].run(root);
-        if (nc_rank == 0)
-            printf("%s %.2f s\n", corners[i].name, MPI_Wtime() - started);
-    }
+    run_corners(corners, sizeof corners / sizeof *corners, argc > 1 ? argv[1] : NULL);
     free_layouts();
     return nc_finish();
 }

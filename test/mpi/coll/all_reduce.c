@@ -1,6 +1,7 @@
 /* The corners of reduce and allreduce, each by itself, with every root.
  *   all_reduce [CORNER]      CORNER: one of those in the table at the end, only it */
 
+#include "corners.h"
 #include "reductions.h"
 
 static int number;              /* of the call */
@@ -216,27 +217,16 @@ static void bits(int root)
 
 /* ---- all of them ---- */
 
-static const struct corner {
-    const char *name;
-    void (*run) (int root);
-} corners[] = {
-    {"every_kind", every_kind}, {"in_place", in_place}, {"few", few}, {"sizes", sizes}, {"large_elements", large_elements},
-    {"nothing", nothing}, {"columns", columns}, {"bits", bits}
+static const struct corner corners[] = {
+    {"every_kind", every_kind, 0}, {"in_place", in_place, 0}, {"few", few, 0}, {"sizes", sizes, 0}, {"large_elements", large_elements, 0},
+    {"nothing", nothing, 0}, {"columns", columns, 0}, {"bits", bits, 0}
 };
 
 int main(int argc, char **argv)
 {
     nc_init(&argc, &argv);
     nc_kinds_make();
-    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
-        if (argc > 1 && strcmp(argv[1], corners[i].name))
-            continue;
-        double started = MPI_Wtime();
-        for (int root = 0; root < nc_size; root++)
-            corners[i].run(root);
-        if (nc_rank == 0)
-            printf("%s %.2f s\n", corners[i].name, MPI_Wtime() - started);
-    }
+    run_corners(corners, sizeof corners / sizeof *corners, argc > 1 ? argv[1] : NULL);
     nc_kinds_free();
     return nc_finish();
 }

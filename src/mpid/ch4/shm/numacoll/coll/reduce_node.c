@@ -7,8 +7,8 @@ struct reduce {
     struct nc_move *move;
     const struct nc_combiner *combiner;
     struct nc_stream *stream;
-    struct nc_flow mine;        /* what I have; fragments 0: it goes into a post */
-    struct nc_post *post;       /* ... and where it is told, if I send */
+    struct nc_flow mine;        /* what I have, in fragments */
+    struct nc_post *post;       /* where it is told, if I send */
     struct nc_readers readers;
     const struct nc_part *part; /* up a tree, or */
     const struct nc_team *team; /* in order */
@@ -30,7 +30,7 @@ static char *inline_elements(struct nc_post *post)
 /* Bytes of a fragment of any of equal messages, and elements before it. */
 static size_t bytes_of(const struct reduce *r, uint64_t i)
 {
-    return r->mine.fragments ? nc_frag_bytes(r->mine.header.total, r->mine.header.fragment, i) : r->mine.header.total;
+    return nc_frag_bytes(r->mine.header.total, r->mine.header.fragment, i);
 }
 
 /* The header of mine, with fragments of whole elements. */
@@ -41,13 +41,6 @@ static void begin(struct reduce *r)
 
     nc_move_begin(r->move, mine, r->stream, r->move->queue->rank);
     mine->header.first_slot = nc_queue_position(r->move->queue);
-    if (nc_stream_rest(r->stream) <= NC_REDUCE_INLINE) {
-        mine->header.fragment = 0;
-        mine->fragments = 0;
-        /* the stores to it would wait for the load of the data */
-        nc_queue_prefetch_out_post(r->move->queue, mine->header.total);
-        return;
-    }
     if (r->readers.count[0] > 1)
         nc_move_fill_slots(r->move, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
@@ -55,11 +48,6 @@ static void begin(struct reduce *r)
         mine->header.fragment = (uint32_t) element;
     mine->fragments = nc_frag_count(mine->header.total, mine->header.fragment);
     nc_queue_prefetch_slot(r->move->queue, bytes_of(r, 0));
-}
-
-static uint64_t rounds_of(const struct reduce *r)
-{
-    return r->mine.fragments ? r->mine.fragments : 1;
 }
 
 static size_t first_of(const struct reduce *r, uint64_t i)
@@ -81,12 +69,8 @@ static int open_post(struct reduce *r)
 static int place_own(struct reduce *r, uint64_t i, char **place)
 {
     struct nc_queue *q = r->move->queue;
-    int error = 0;
+    int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
 
-    if (r->mine.fragments)
-        error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
-    else
-        *place = inline_elements(r->post);
     if (!error)
         nc_move_keep_first(&r->copied, nc_copy_in(r->stream, *place, bytes_of(r, i), 0, r->move->ledger));
     return error;
@@ -138,8 +122,7 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     if (!flow->post)
         return 0;
     error = nc_queue_await(r->move->queue, flow->post, i + 1);
-    *fragment = flow->fragments ? nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i) :
-        inline_elements(flow->post);
+    *fragment = nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i);
     return error;
 }
 
@@ -148,7 +131,7 @@ static void give_back(struct reduce *r, uint64_t n)
 {
     struct nc_queue *q = r->move->queue;
 
-    if (r->sources > 0 && n < rounds_of(r) && nc_frag_ends_set(n, q->geometry.set_slots))
+    if (r->sources > 0 && n < r->mine.fragments && nc_frag_ends_set(n, q->geometry.set_slots))
         nc_queue_give_back(q, n);
 }
 
@@ -208,7 +191,7 @@ static int up_the_tree(struct reduce *r)
         r->readers = nc_queue_one(r->move->queue, r->part->parent);
         error = open_post(r);
     }
-    for (uint64_t i = 0; i < rounds_of(r) && !error; i++)
+    for (uint64_t i = 0; i < r->mine.fragments && !error; i++)
         error = tree_round(r, i);
     return error;
 }
@@ -268,12 +251,103 @@ static int in_order(struct reduce *r, const struct nc_range *range)
 
     begin(r);
     error = open_post(r);
-    for (uint64_t i = 0; i < rounds_of(r) && !error; i++)
+    for (uint64_t i = 0; i < r->mine.fragments && !error; i++)
         error = ordered_round(r, range, i);
     return error;
 }
 
-/* ---- both ---- */
+/* ---- inline: one round, in posts alone ---- */
+
+static bool is_inline(const struct reduce *r)
+{
+    return nc_stream_rest(r->stream) <= NC_REDUCE_INLINE;
+}
+
+/* J1, J2 */
+static int write_post(struct reduce *r, char **place)
+{
+    struct nc_queue *q = r->move->queue;
+    size_t bytes = nc_stream_rest(r->stream);
+    int error;
+
+    /* the stores to it would wait for the load of the data */
+    nc_queue_prefetch_out_post(q, bytes);
+    error = nc_queue_take_out_post(q, &r->readers, &r->post);
+    if (error)
+        return error;
+    r->post->header.total = bytes;
+    r->post->header.fragment = 0;
+    *place = inline_elements(r->post);
+    r->copied = nc_copy_in(r->stream, *place, bytes, 0, r->move->ledger);
+    return 0;
+}
+
+/* J3, J4: what source k has of as many bytes, once it is announced; NULL: it is left out. */
+static int await_post(struct reduce *r, int k, size_t bytes, const char **elements)
+{
+    struct nc_queue *q = r->move->queue;
+    int rank = source(r, k);
+    struct nc_post *post = nc_queue_out_post(q, rank);
+    int error = nc_queue_await(q, post, 1);
+
+    *elements = NULL;
+    if (error)
+        return error;
+    if (post->header.total != bytes || post->header.fragment != 0) {
+        r->unequal = true;
+    } else if (!r->copied && bytes > 0) {
+        *elements = inline_elements(post);
+        nc_copy_count(r->move->ledger, bytes, nc_move_remote(r->move, rank));
+    }
+    return 0;
+}
+
+static int posts_up_the_tree(struct reduce *r)
+{
+    const struct nc_combiner *c = r->combiner;
+    size_t bytes = nc_stream_rest(r->stream), n = bytes / c->element;
+    char *place = NULL;
+    int error = 0;
+
+    if (r->part->parent >= 0) {
+        r->readers = nc_queue_one(r->move->queue, r->part->parent);
+        error = write_post(r, &place);
+    } else {
+        r->copied = c->own(c->context, 0, n);
+    }
+    for (int k = 0; k < r->sources && !error; k++) {
+        const char *theirs;
+        error = await_post(r, k, bytes, &theirs);
+        if (theirs)
+            r->copied = place ? c->join_packed(c->context, theirs, place, n) : c->join(c->context, 0, theirs, n);
+    }
+    if (!error && place)
+        nc_queue_announce(r->move->queue, r->post, 1);
+    return error;
+}
+
+static int posts_in_order(struct reduce *r, const struct nc_range *range)
+{
+    const struct nc_combiner *c = r->combiner;
+    size_t bytes = nc_stream_rest(r->stream);
+    int (*next) (void *, size_t, const void *, size_t) = c->take;
+    char *place;
+    int error = write_post(r, &place);
+
+    if (!error)
+        nc_queue_announce(r->move->queue, r->post, 1);
+    for (int k = 0; k < r->sources && !error; k++) {
+        const char *theirs;
+        error = await_post(r, k, bytes, &theirs);
+        if (!theirs || range->count == 0)
+            continue;
+        r->copied = next(c->context, range->first, theirs + range->first * c->element, range->count);
+        next = c->join;
+    }
+    return error;
+}
+
+/* ---- all ---- */
 
 static int end(struct reduce *r, int error, bool * unequal)
 {
@@ -290,7 +364,7 @@ int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int roo
 
     nc_part_find(&p, route, root);
     r.sources = p.children;
-    return end(&r, up_the_tree(&r), unequal);
+    return end(&r, is_inline(&r) ? posts_up_the_tree(&r) : up_the_tree(&r), unequal);
 }
 
 int nc_reduce_ordered_node(struct nc_move *m, const struct nc_team *team, int root,
@@ -303,5 +377,5 @@ int nc_reduce_ordered_node(struct nc_move *m, const struct nc_team *team, int ro
         .sources = root < 0 || root == q->rank ? team->size : 0
     };
 
-    return end(&r, in_order(&r, range), unequal);
+    return end(&r, is_inline(&r) ? posts_in_order(&r, range) : in_order(&r, range), unequal);
 }

@@ -16,12 +16,18 @@ static int own(void *context, size_t first, size_t n)
     return r->in_place ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
 }
 
-static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
+static int unpack(const struct nc_reduction *r, struct nc_typed *to, const void *packed, size_t bytes)
 {
     struct nc_stream stream;
-    struct nc_ledger elsewhere;         /* the combiner's caller counts */
+    struct nc_ledger elsewhere; /* the combiner's caller counts */
 
-    MPIDI_NUMACOLL_stream_init(&stream, to);
+    if (r->builtin) {
+        stream.bytes = to->buffer;
+        stream.length = bytes;
+        stream.at = 0;
+    } else {
+        MPIDI_NUMACOLL_stream_init(&stream, to);
+    }
     return nc_copy_out(&stream, packed, bytes, 0, &elsewhere);
 }
 
@@ -30,7 +36,7 @@ static int take(void *context, size_t first, const void *packed, size_t n)
     const struct nc_reduction *r = context;
     struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
 
-    return unpack(&to, packed, n * r->element);
+    return unpack(r, &to, packed, n * r->element);
 }
 
 static int join(void *context, size_t first, const void *packed, size_t n)
@@ -40,7 +46,7 @@ static int join(void *context, size_t first, const void *packed, size_t n)
 
     if (!r->plain) {
         struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
-        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element) : MPIDI_NUMACOLL_internal_error();
+        int mpi_errno = r->temporary ? unpack(r, &temporary, packed, n * r->element) : MPIDI_NUMACOLL_internal_error();
         if (mpi_errno != MPI_SUCCESS)
             return mpi_errno;
         packed = r->temporary;
@@ -102,18 +108,29 @@ static int make_temporary(struct nc_reduction *r, MPI_Aint lb, MPI_Aint true_ext
 int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, bool has_result, MPI_Aint count,
                                   MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
 {
-    MPI_Aint size, extent, lb, true_extent;
+    MPI_Aint size, extent, lb = 0, true_extent = 0;
+#ifdef MPL_HAVE_GPU
+    bool builtin = false;
+#else
+    bool builtin = HANDLE_IS_BUILTIN(datatype);
+#endif
 
+    /* both may be far away, and what follows here takes as long as they do */
+    __builtin_prefetch(sendbuf);
+    __builtin_prefetch(recvbuf, 1);
     MPIR_Datatype_get_size_macro(datatype, size);
-    MPIR_Datatype_get_extent_macro(datatype, extent);
-    MPIR_Type_get_true_extent_impl(datatype, &lb, &true_extent);
+    extent = size;
+    if (!builtin) {
+        MPIR_Datatype_get_extent_macro(datatype, extent);
+        MPIR_Type_get_true_extent_impl(datatype, &lb, &true_extent);
+    }
     if (size == 0)
         count = 0;
     *r = (struct nc_reduction) {
         .state = MPIDI_NUMACOLL_home_state(comm),.comm = comm,.errflag = errflag,
         .mine = {(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count, datatype},.result = {recvbuf, count, datatype},
         .has_result = has_result,.op = op,.in_place = sendbuf == MPI_IN_PLACE,.commutative = MPIR_Op_is_commutative(op),
-        .plain = is_plain(datatype, size, extent, lb),.extent = extent,.element = size ? (size_t) size : 1
+        .builtin = builtin,.plain = builtin || is_plain(datatype, size, extent, lb),.extent = extent,.element = size ? (size_t) size : 1
     };
     r->fits = nc_reduce_fits(MPIDI_NUMACOLL_move(r->state), r->element) &&
         (!MPIDI_NUMACOLL_is_across(comm) || (r->element <= r->state->smallest_slot && r->element <= NC_WINDOW));

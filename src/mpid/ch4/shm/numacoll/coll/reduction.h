@@ -15,6 +15,7 @@ struct nc_reduction {
     bool has_result;
     MPI_Op op;
     bool in_place, commutative;
+    bool builtin;               /* one of MPI's types, without gaps, and where the processor reaches it */
     bool plain;                 /* elements are the same packed and not */
     MPI_Aint extent;
     size_t element;             /* bytes, packed; 1 if there are none */
