@@ -211,6 +211,8 @@ int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t
     *sent = nc_stream_rest(stream);
     if (b->move.queue->rank != root)
         error = read_message(b, &p, stream, sent);
+    else if (p.place.children == 0)
+        error = 0;
     else if (nc_move_is_inline(stream))
         error = write_inline(b, &p, stream);
     else

@@ -132,8 +132,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
         .has_result = has_result,.op = op,.in_place = sendbuf == MPI_IN_PLACE,.commutative = MPIR_Op_is_commutative(op),
         .builtin = builtin,.plain = builtin || is_plain(datatype, size, extent, lb),.extent = extent,.element = size ? (size_t) size : 1
     };
-    r->fits = nc_reduce_fits(MPIDI_NUMACOLL_move(r->state), r->element) &&
-        (!MPIDI_NUMACOLL_is_across(comm) || (r->element <= r->state->smallest_slot && r->element <= NC_WINDOW));
+    /* on several nodes by what they have agreed on, for their slots may differ */
+    r->fits = MPIDI_NUMACOLL_is_across(comm) ? r->element <= r->state->smallest_slot && r->element <= NC_WINDOW :
+        nc_reduce_fits(MPIDI_NUMACOLL_move(r->state), r->element);
     r->route = &r->state->reduce[r->state->leaf + 1].route;
     r->combiner = (struct nc_combiner) {
         .element = r->element,.context = r,.own = own,.take = take,.join = join,.join_packed = join_packed

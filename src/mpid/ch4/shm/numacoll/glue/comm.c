@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "numacoll.h"
+#include "numacoll_mpir.h"
 #include "../core/nc_model.h"
 
 /* ---- hooks ---- */
@@ -311,12 +312,21 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * ho
 
 /* ---- agreement ---- */
 
-/* What must be the same on all processes of comm: of each setting that may be made per `scope`, or more often, its value, and whether
- * it is an info key. And `prepared`, which all must be. Collective; *different: a setting that differs, or -1. */
+enum { FILES = MPIR_NUMACOLL_CSEL_POSIX + 1 };
+
+/* What compare_settings may find: a setting, or a selection file, numbered behind them. */
+static const char *name_of(int different)
+{
+    return different < NC_SETTING_COUNT ? MPIDI_NUMACOLL_variables[different].name :
+        MPIDI_NUMACOLL_file_variable(different - NC_SETTING_COUNT);
+}
+
+/* What must be the same on all processes of comm: the selection files, and of each setting that may be made per `scope`, or more often, its value, and whether
+ * it is an info key. And `prepared`, which all must be. Collective; *different: one that differs, or -1. */
 static int compare_settings(MPIR_Comm * home, MPIR_Comm * comm, enum nc_scope scope, bool prepared, bool * all_prepared,
                             int *different)
 {
-    enum { VALUES = 2 * NC_SETTING_COUNT + 1 };
+    enum { VALUES = 2 * NC_SETTING_COUNT + FILES + 1 };
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
@@ -329,6 +339,8 @@ static int compare_settings(MPIR_Comm * home, MPIR_Comm * comm, enum nc_scope sc
     /* -1 stands for what each process's system says; private memory is made for it */
     if (both[2 * NC_VAR_QUEUE_BUDGET] < 0)
         both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (budget_bytes(home) / 1024);
+    for (int f = 0; f < FILES; f++)
+        both[2 * NC_SETTING_COUNT + f] = (int) (MPIDI_NUMACOLL_file_checksum(f) >> 1);
     both[VALUES - 1] = prepared;
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
@@ -337,13 +349,13 @@ static int compare_settings(MPIR_Comm * home, MPIR_Comm * comm, enum nc_scope sc
     MPIR_ERR_CHECK(mpi_errno);
     *all_prepared = -lowest_negative[VALUES - 1];
     *different = -1;
-    for (int i = 2 * NC_SETTING_COUNT - 1; i >= 0; i--) {
+    for (int i = VALUES - 2; i >= 0; i--) {
         if (highest[i] != -lowest_negative[i])
-            *different = i / 2;
+            *different = i < 2 * NC_SETTING_COUNT ? i / 2 : i - NC_SETTING_COUNT;
     }
     if (*all_prepared && *different >= 0 && comm->rank == 0) {
         fprintf(stderr, "numacoll: communicator of %d ranks: %s: must be the same on all ranks, as a variable and as an "
-                "info key\n", home->local_size, MPIDI_NUMACOLL_variables[*different].name);
+                "info key, a file with the same text\n", home->local_size, name_of(*different));
         fflush(stderr);
     }
 
@@ -467,6 +479,11 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
         goto fn_exit;
     if (comm->node_comm) {
         mpi_errno = compare_settings(comm, comm->node_comm, NC_PER_COMMUNICATOR, right, &all_right, &different);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (state->agreed && comm->node_count > 1) {
+        /* all nodes are ready, and come here; what is wrong on one is for all */
+        mpi_errno = compare_settings(comm, comm, NC_PER_CALL, all_right && different < 0, &all_right, &different);
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");

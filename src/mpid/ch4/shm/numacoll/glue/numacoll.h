@@ -248,7 +248,7 @@ int MPIDI_NUMACOLL_enter(MPIR_Comm * comm, enum nc_coll coll, bool direct, int l
                          struct MPIDI_NUMACOLL_comm **state);
 
 /* comm.c: collective; a communicator, if it is in use, has new info keys. right: this rank's are.
- * Errors: MPI_ERR_INFO_VALUE on all ranks of a node if one's are wrong or they differ; then nothing has changed. */
+ * Errors: MPI_ERR_INFO_VALUE on all ranks if one's are wrong or they differ; then nothing has changed. */
 int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right);
 
 /* location.c: checks what the user says of machine and network; keeps masks ([local_size], may be NULL), which it frees.
