@@ -345,7 +345,7 @@ int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
     int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, true, count, datatype, op,
                                                   comm, errflag);
 
-    MPIDI_NUMACOLL_expect_result(&r);
+    MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, allreduce(&r));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;

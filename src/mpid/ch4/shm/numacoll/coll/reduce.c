@@ -174,7 +174,7 @@ int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MP
                                                   datatype, op, comm, errflag);
 
     MPIDI_NUMACOLL_count_typed(r.state, NC_COLL_REDUCE, &r.mine);
-    MPIDI_NUMACOLL_expect_result(&r);
+    MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;

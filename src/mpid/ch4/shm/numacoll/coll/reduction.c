@@ -142,12 +142,14 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }
 
-void MPIDI_NUMACOLL_expect_result(const struct nc_reduction *r)
+void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r)
 {
     size_t bytes = r->element * (size_t) r->result.count;
-    const char *result = r->result.buffer;
+    const char *mine = r->mine.buffer, *result = r->result.buffer;
 
-    for (size_t at = 0; r->has_result && at < bytes && at < NC_PREFETCHED; at += 64)
+    for (size_t at = 64; at < bytes && at < NC_PREFETCHED; at += 64)
+        __builtin_prefetch(mine + at);
+    for (size_t at = 64; r->has_result && at < bytes && at < NC_PREFETCHED; at += 64)
         __builtin_prefetch(result + at, 1);
 }
 

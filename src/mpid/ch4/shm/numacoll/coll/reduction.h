@@ -32,8 +32,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
                                   MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag);
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
 
-/* Asks for the first lines of the result ahead of their use: they may be far away. */
-void MPIDI_NUMACOLL_expect_result(const struct nc_reduction *r);
+/* Asks for the first lines of the operands ahead of their use, but the very first, which reduction_init has: they may be
+ * far away. */
+void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r);
 
 /* The error of a pure part that met another length. */
 static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
