@@ -4,7 +4,7 @@
  *   2  the leaders (local ranks 0), by dissemination
  *   3  on each node, all are released */
 
-#include "../glue/numacoll.h"
+#include "across.h"
 
 /* ---- how, by the settings ---- */
 
@@ -59,7 +59,7 @@ void MPIDI_NUMACOLL_barrier_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm 
 /* ---- the call ---- */
 
 struct across {
-    const struct MPIDI_NUMACOLL_comm *state;
+    struct MPIDI_NUMACOLL_comm *state;
     MPIR_Comm *comm;
     NC_ERRFLAG_T errflag;
 };
@@ -76,6 +76,7 @@ static int leaders(void *context)
         int to = nc_hierarchy_leader(all, (all->node + distance) % all->nodes);
         int from = nc_hierarchy_leader(all, nc_hierarchy_back(all, distance));
 
+        a->state->counts.messages++;
         next = MPIC_Sendrecv(NULL, 0, MPI_BYTE, to, MPIR_BARRIER_TAG, NULL, 0, MPI_BYTE, from, MPIR_BARRIER_TAG, a->comm,
                              MPI_STATUS_IGNORE, a->errflag);
         if (mpi_errno == MPI_SUCCESS)
@@ -90,7 +91,7 @@ int MPIDI_NUMACOLL_barrier(MPIR_Comm * comm, NC_ERRFLAG_T errflag)
     struct MPIDI_NUMACOLL_comm *state = MPIDI_NUMACOLL_home_state(comm);
     struct nc_barrier_choice *c = &state->barrier[state->leaf + 1];
     struct across across = {.state = state,.comm = comm,.errflag = errflag };
-    bool several = !MPIDI_POSIX_COMM(comm, numacoll_home) && comm->node_count > 1;
+    bool several = MPIDI_NUMACOLL_is_across(comm);
 
     MPIDI_NUMACOLL_count(state, NC_COLL_BARRIER, 1 + (int) c->kind, 0);
     c->barrier.between = several ? leaders : NULL;
