@@ -31,6 +31,7 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_netfile.c \
     src/mpid/ch4/shm/numacoll/core/nc_route.c \
     src/mpid/ch4/shm/numacoll/core/nc_schedule.c \
+    src/mpid/ch4/shm/numacoll/core/nc_combine.c \
     src/mpid/ch4/shm/numacoll/core/nc_locality.c \
     src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
     src/mpid/ch4/shm/numacoll/sync/nc_copy.c \

@@ -1,0 +1,109 @@
+#include "nc_combine.h"
+
+#include <stdint.h>
+
+/* -O2 may leave loops alone whose length is not known, and a result that is b looks like a dependence: 4 KiB of
+ * doubles take 260 ns then, and 110 this way. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined __GNUC__
+#pragma GCC optimize("O3")
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+
+#define LOOP(attributes, name, T, expression) \
+    attributes static void name(void *result, const void *packed, const void *other, size_t n) \
+    { \
+        T##_there *to = result; \
+        const T##_there *from_a = packed, *from_b = other; \
+        INDEPENDENT \
+        for (size_t i = 0; i < n; i++) { \
+            T a = from_a[i], b = from_b[i]; \
+            to[i] = (T) (expression); \
+        } \
+    }
+
+/* The library is made for any processor of its kind; this one may have wider registers. */
+#if defined __x86_64__ && defined __GNUC__
+#define HAVE_WIDE
+#define FUNCTION(name, T, expression) \
+    LOOP(, name, T, expression) \
+    LOOP(__attribute__((target("avx2"))), name##_wide, T, expression)
+#else
+#define FUNCTION(name, T, expression) LOOP(, name, T, expression)
+#endif
+
+/* Where users have numbers: not necessarily aligned, and of a name the compiler would not take for theirs. */
+#define THERE(T) typedef T T##_there __attribute__((may_alias, aligned(1)));
+THERE(int8_t) THERE(int16_t) THERE(int32_t) THERE(int64_t)
+THERE(uint8_t) THERE(uint16_t) THERE(uint32_t) THERE(uint64_t)
+THERE(float) THERE(double)
+
+/* W: what a product is computed in: an int, which narrower ones become, would overflow. */
+#define NUMBERS(name, T, W) \
+    FUNCTION(sum_##name, T, a + b) \
+    FUNCTION(prod_##name, T, (W) a * (W) b)
+
+#define BITS(name, T) \
+    FUNCTION(band_##name, T, a & b) \
+    FUNCTION(bor_##name, T, a | b) \
+    FUNCTION(bxor_##name, T, a ^ b)
+
+#define ORDERED(name, T) \
+    FUNCTION(max_##name, T, b > a ? b : a) \
+    FUNCTION(min_##name, T, b < a ? b : a)
+
+NUMBERS(uint8, uint8_t, uint32_t)
+NUMBERS(uint16, uint16_t, uint32_t)
+NUMBERS(uint32, uint32_t, uint32_t)
+NUMBERS(uint64, uint64_t, uint64_t)
+NUMBERS(float, float, float)
+NUMBERS(double, double, double)
+BITS(uint8, uint8_t)
+BITS(uint16, uint16_t)
+BITS(uint32, uint32_t)
+BITS(uint64, uint64_t)
+ORDERED(int8, int8_t)
+ORDERED(int16, int16_t)
+ORDERED(int32, int32_t)
+ORDERED(int64, int64_t)
+ORDERED(uint8, uint8_t)
+ORDERED(uint16, uint16_t)
+ORDERED(uint32, uint32_t)
+ORDERED(uint64, uint64_t)
+ORDERED(float, float)
+ORDERED(double, double)
+
+/* Signs make no difference but to order. */
+#define WHOLE(op, wide) UNSIGNED(op, wide), UNSIGNED(op, wide)
+#define SIGNED(op, wide) op##_int8##wide, op##_int16##wide, op##_int32##wide, op##_int64##wide
+#define UNSIGNED(op, wide) op##_uint8##wide, op##_uint16##wide, op##_uint32##wide, op##_uint64##wide
+#define REAL(op, wide) op##_float##wide, op##_double##wide
+
+#define TABLE(wide) \
+    [NC_SUM] = {WHOLE(sum, wide), REAL(sum, wide)}, \
+    [NC_PROD] = {WHOLE(prod, wide), REAL(prod, wide)}, \
+    [NC_MAX] = {SIGNED(max, wide), UNSIGNED(max, wide), REAL(max, wide)}, \
+    [NC_MIN] = {SIGNED(min, wide), UNSIGNED(min, wide), REAL(min, wide)}, \
+    [NC_BAND] = {WHOLE(band, wide)}, \
+    [NC_BOR] = {WHOLE(bor, wide)}, \
+    [NC_BXOR] = {WHOLE(bxor, wide)}
+
+static nc_combine *const function[NC_OPS][NC_NUMBERS] = { TABLE() };
+
+#ifdef HAVE_WIDE
+static nc_combine *const wide_function[NC_OPS][NC_NUMBERS] = { TABLE(_wide) };
+#endif
+
+nc_combine *nc_combine_find(enum nc_op op, enum nc_number number, bool wide)
+{
+#ifdef HAVE_WIDE
+    if (wide && __builtin_cpu_supports("avx2"))
+        return wide_function[op][number];
+#else
+    (void) wide;
+#endif
+    return function[op][number];
+}
