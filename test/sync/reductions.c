@@ -39,6 +39,7 @@ struct reduction {
     unsigned char *mine, *result;       /* in the user's memory */
     unsigned char *temporary;   /* an element */
     bool breaks;                /* the first join fails */
+    bool in_place;              /* the result is where mine is */
     int error;                  /* the first one */
 };
 
@@ -68,7 +69,7 @@ static int own(void *context, size_t first, size_t n)
 {
     const struct reduction *c = context;
 
-    for (size_t e = first; e < first + n; e++) {
+    for (size_t e = first; e < first + n && !c->in_place; e++) {
         get(c, c->mine, e, c->temporary);
         put(c, c->result, e, c->temporary);
     }
@@ -105,6 +106,20 @@ static int join_packed(void *context, const void *packed, void *other, size_t n)
     return verdict(c, packed) | verdict(c, other);
 }
 
+/* Where elements have no gaps they are also combined as numbers would be; a row of those knows no context. */
+static _Thread_local const struct reduction *current;
+
+static void numbers(void *result, const void *a, const void *b, size_t n)
+{
+    const struct reduction *c = current;
+
+    for (size_t at = 0; at < n * c->element; at += c->element) {
+        memcpy(c->temporary, (const unsigned char *) b + at, c->element);
+        c->operate(c->element, (const unsigned char *) a + at, c->temporary);
+        memcpy((unsigned char *) result + at, c->temporary, c->element);
+    }
+}
+
 /* ---- what is to come of it ---- */
 
 /* Element e of what the ranks have that are joined. */
@@ -124,6 +139,12 @@ static void expect(const struct rank *r, const struct reduction *c, const bool *
     }
 }
 
+static void untouched(const struct rank *r, const struct reduction *c, size_t e, unsigned char *bytes)
+{
+    for (size_t i = 0; i < c->element; i++)
+        bytes[i] = c->in_place ? byte_at(r->operation, r->queue->rank, e * c->element + i) : 0xee;
+}
+
 /* The bytes of the result that are wrong; there is one in the range, and the others are as they were. */
 static int wrong_in(const struct rank *r, const struct reduction *c, const bool *joined, const struct nc_range *range)
 {
@@ -135,7 +156,7 @@ static int wrong_in(const struct rank *r, const struct reduction *c, const bool 
         if (e >= range->first && e - range->first < range->count)
             expect(r, c, joined, e, expected);
         else
-            memset(expected, 0xee, c->element);
+            untouched(r, c, e, expected);
         get(c, c->result, e, found);
         wrong += memcmp(expected, found, c->element) != 0;
     }
@@ -144,19 +165,19 @@ static int wrong_in(const struct rank *r, const struct reduction *c, const bool 
     return wrong;
 }
 
-/* My operand, in the last stream, and room for the result, in the first. */
-static struct reduction prepare(struct rank *r, operator *operate, int breaker)
+/* My operand, in the last stream, and room for the result, in the first, if it has any of its own. */
+static struct reduction prepare(struct rank *r, operator *operate, int breaker, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
     struct reduction c = {.run = r->run,.element = r->element,.operate = operate,.temporary = malloc(r->element),
-        .breaks = breaker == me
+        .breaks = breaker == me,.in_place = (choice >> 12) % 3 == 0
     };
 
     r->other[me] = r->length[me];
     to_send(r, ranks, me);
     to_receive(r, 0, me);
     c.mine = r->typed[ranks].memory;
-    c.result = r->typed[0].memory;
+    c.result = c.in_place ? c.mine : r->typed[0].memory;
     return c;
 }
 
@@ -166,10 +187,15 @@ static int breaker_of(const struct run *run, uint64_t choice)
     return run->breaks && choice % 2 ? (int) (choice / 2 % run->geometry.ranks) : -1;
 }
 
-static struct nc_combiner combiner_of(struct reduction *c)
+/* Ranks need not do alike. */
+static struct nc_combiner combiner_of(const struct rank *r, struct reduction *c, uint64_t choice)
 {
+    bool as_numbers = !r->run->typed && !c->breaks && (choice >> 8 & 3) != (uint64_t) r->queue->rank % 4;
+
+    current = c;
     return (struct nc_combiner) {.element = c->element,.context = c,.own = own,.take = take,.join = join,
-        .join_packed = join_packed
+        .join_packed = join_packed,.numbers = as_numbers ? numbers : NULL,
+        .mine = (const char *) c->mine,.result = (char *) c->result
     };
 }
 
@@ -194,8 +220,8 @@ static bool comes_to_root(const struct rank *r, int rank)
 int reduce_up(struct rank *r, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, breaker = breaker_of(r->run, choice), wrong = 0;
-    struct reduction c = prepare(r, add, breaker);
-    struct nc_combiner combiner = combiner_of(&c);
+    struct reduction c = prepare(r, add, breaker, choice);
+    struct nc_combiner combiner = combiner_of(r, &c, choice);
     struct nc_range all = {.first = 0,.count = me == r->root ? r->length[me] / r->element : 0 };
     bool joined[ranks], differs = false, unequal;
 
@@ -236,8 +262,8 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
     int teams = to < 0 && choice >> 16 & 1 ? 1 + (int) (choice >> 17) % ranks : 1;
     struct nc_team team = team_of(r, teams);
     bool receives = to < 0 || to == me, joined[ranks], differs = false, unequal;
-    struct reduction c = prepare(r, compose, breaker_of(r->run, choice));
-    struct nc_combiner combiner = combiner_of(&c);
+    struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
+    struct nc_combiner combiner = combiner_of(r, &c, choice);
     struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = { 0, 0 };
 
     for (int i = 0; i < ranks; i++) {

@@ -17,6 +17,11 @@ static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, s
     MPIDI_NUMACOLL_stream_init(stream, typed);
 }
 
+static char *place_of(const struct nc_reduction *r, size_t first)
+{
+    return (char *) r->result.buffer + (MPI_Aint) first * r->extent;
+}
+
 /* Of elements of mine or of the result, which every rank of a team puts in its queue, a part. */
 static int combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
                    const struct nc_range *whole, const struct nc_range *part)
@@ -29,11 +34,10 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
     int mpi_errno;
 
     stream_of(r, of, whole->first, whole->count, &typed, &mine);
-    r->before = whole->first;
+    MPIDI_NUMACOLL_combine_from(r, of, whole->first, place_of(r, whole->first));
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_reduce_ordered_node(move, team, -1, &r->combiner, &mine, &from_there, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
-    r->before = 0;
     return mpi_errno;
 }
 
@@ -137,11 +141,6 @@ static size_t elements_of(const struct windows *c, uint64_t w)
     return c->count - first < c->most ? c->count - first : c->most;
 }
 
-static char *place_of(const struct windows *c, uint64_t w)
-{
-    return (char *) c->r->result.buffer + (MPI_Aint) (w * c->most) * c->r->extent;
-}
-
 /* An operation for all, though only the heads take part. */
 static int exchange_window(const struct windows *c, uint64_t w)
 {
@@ -157,7 +156,7 @@ static int exchange_window(const struct windows *c, uint64_t w)
 static int reduce_window(const struct windows *c, uint64_t w)
 {
     struct nc_hier *x = c->hier;
-    char *place = place_of(c, w);
+    char *place = place_of(c->r, w * c->most);
     size_t n = elements_of(c, w);
     int mpi_errno;
 

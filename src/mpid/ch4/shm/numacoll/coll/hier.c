@@ -263,19 +263,11 @@ static void expect_next(struct nc_hier *x, struct nc_lane *lane, int i, char *pl
 
 static void combine(struct nc_hier *x, const struct nc_leg *leg, char *theirs, char *mine, size_t n)
 {
-    int mpi_errno;
+    bool in_front = leg->step.kind == NC_STEP_JOIN;
 
-    if (leg->step.kind == NC_STEP_JOIN) {
-        mpi_errno = MPIR_Reduce_local(theirs, mine, (MPI_Aint) n, x->datatype, x->op);
-    } else {
-        struct nc_stream stream = {.bytes = mine, .length = n * x->element};
-        struct nc_ledger elsewhere;
-        mpi_errno = MPIR_Reduce_local(mine, theirs, (MPI_Aint) n, x->datatype, x->op);
-        if (mpi_errno == MPI_SUCCESS)
-            mpi_errno = MPIDI_NUMACOLL_error(
-                nc_copy_out(&stream, theirs, n * x->element, 0, &elsewhere));
-    }
-    MPIDI_NUMACOLL_keep_first(&x->mpi_errno, mpi_errno);
+    MPIDI_NUMACOLL_keep_first(&x->mpi_errno,
+                              MPIDI_NUMACOLL_join(x->reduction, in_front ? theirs : mine,
+                                                  in_front ? mine : theirs, mine, n));
 }
 
 /* Leg i; elements that are the window's, if they are learnt. */

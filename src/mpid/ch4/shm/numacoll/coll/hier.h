@@ -31,9 +31,8 @@ struct nc_hier {
     MPIR_Comm *comm;
     NC_ERRFLAG_T errflag;
     int root;
-    MPI_Datatype datatype; /* of what is combined, with */
-    MPI_Op op;
-    size_t element; /* bytes; 1 where nothing is combined */
+    const struct nc_reduction *reduction; /* NULL where nothing is combined */
+    size_t element;                       /* bytes; 1 where nothing is combined */
     int turn;       /* which of two buffers what is to be combined comes into */
     struct nc_lane up, down;
     int mpi_errno; /* the first error; the others are still served */
@@ -63,8 +62,7 @@ void MPIDI_NUMACOLL_hier_open(struct nc_hier *hier, struct MPIDI_NUMACOLL_comm *
 static inline void MPIDI_NUMACOLL_hier_combine_by(struct nc_hier *hier,
                                                   const struct nc_reduction *r)
 {
-    hier->datatype = r->mine.datatype;
-    hier->op = r->op;
+    hier->reduction = r;
     hier->element = r->element;
 }
 

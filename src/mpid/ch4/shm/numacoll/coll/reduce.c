@@ -93,18 +93,12 @@ fn_fail:
 int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n,
                                  char *result)
 {
-    struct nc_typed typed = MPIDI_NUMACOLL_elements(r, &r->mine, first, n), whole = r->result;
+    struct nc_typed typed = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
     struct nc_stream mine;
-    int mpi_errno;
 
     MPIDI_NUMACOLL_stream_init(&mine, &typed);
-    r->before = first;
-    /* the combiner counts from the message's beginning */
-    r->result.buffer = result - (MPI_Aint) first * r->extent;
-    mpi_errno = MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
-    r->result = whole;
-    r->before = 0;
-    return mpi_errno;
+    MPIDI_NUMACOLL_combine_from(r, &r->mine, first, result);
+    return MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
 }
 
 /* By a rank that speaks for its node: the root's windows are in its result. */

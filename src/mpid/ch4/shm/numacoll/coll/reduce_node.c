@@ -1,5 +1,7 @@
 #include "reduce_node.h"
 
+#include <string.h>
+
 /* Numbers are those of PROTOCOLS.md, section 3.5. Round i is fragment i of all. */
 
 /* A rank's part in a call. */
@@ -7,7 +9,7 @@ struct reduce {
     struct nc_move *move;
     const struct nc_combiner *combiner;
     struct nc_stream *stream;
-    struct nc_flow mine;        /* what I have, in fragments */
+    struct nc_flow *mine;       /* what I have, in fragments; inline there are none */
     struct nc_post *post;       /* where it is told, if I send */
     struct nc_readers readers;
     const struct nc_part *part; /* up a tree, or */
@@ -30,14 +32,14 @@ static char *inline_elements(struct nc_post *post)
 /* Bytes of a fragment of any of equal messages, and elements before it. */
 static size_t bytes_of(const struct reduce *r, uint64_t i)
 {
-    return nc_frag_bytes(r->mine.header.total, r->mine.header.fragment, i);
+    return nc_frag_bytes(r->mine->header.total, r->mine->header.fragment, i);
 }
 
 /* The header of mine, with fragments of whole elements. */
 static void begin(struct reduce *r)
 {
     size_t element = r->combiner->element;
-    struct nc_flow *mine = &r->mine;
+    struct nc_flow *mine = r->mine;
 
     nc_move_begin(r->move, mine, r->stream, r->move->queue->rank);
     mine->header.first_slot = nc_queue_position(r->move->queue);
@@ -52,7 +54,7 @@ static void begin(struct reduce *r)
 
 static size_t first_of(const struct reduce *r, uint64_t i)
 {
-    return i * r->mine.header.fragment / r->combiner->element;
+    return i * r->mine->header.fragment / r->combiner->element;
 }
 
 /* J1 */
@@ -61,19 +63,16 @@ static int open_post(struct reduce *r)
     int error = nc_queue_take_out_post(r->move->queue, &r->readers, &r->post);
 
     if (!error)
-        r->post->header = r->mine.header;
+        r->post->header = r->mine->header;
     return error;
 }
 
-/* J2: fragment i of mine where the readers will find it. */
-static int place_own(struct reduce *r, uint64_t i, char **place)
+/* J2: where the readers will find fragment i of mine. */
+static int take_slot(struct reduce *r, uint64_t i, char **place)
 {
     struct nc_queue *q = r->move->queue;
-    int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
 
-    if (!error)
-        nc_move_keep_first(&r->copied, nc_copy_in(r->stream, *place, bytes_of(r, i), 0, r->move->ledger));
-    return error;
+    return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
 }
 
 /* ---- what others have ---- */
@@ -95,7 +94,7 @@ static int meet(struct reduce *r, int k)
 
     if (error)
         return error;
-    if (flow->header.total != r->mine.header.total || flow->header.fragment != r->mine.header.fragment) {
+    if (flow->header.total != r->mine->header.total || flow->header.fragment != r->mine->header.fragment) {
         r->unequal = true;
         flow->post = NULL;
     }
@@ -131,7 +130,7 @@ static void give_back(struct reduce *r, uint64_t n)
 {
     struct nc_queue *q = r->move->queue;
 
-    if (r->sources > 0 && n < r->mine.fragments && nc_frag_ends_set(n, q->geometry.set_slots))
+    if (r->sources > 0 && n < r->mine->fragments && nc_frag_ends_set(n, q->geometry.set_slots))
         nc_queue_give_back(q, n);
 }
 
@@ -140,25 +139,87 @@ static void count(struct reduce *r, int k, size_t bytes)
     nc_copy_count(r->move->ledger, bytes, r->move->flow[k].how);
 }
 
+/* ---- elements that come to one place ---- */
+
+struct fold {
+    struct reduce *r;
+    size_t first, n;            /* elements of the message */
+    char *place;                /* NULL: the result */
+    const char *last;           /* of numbers, what has been combined so far; NULL: none */
+    bool begun;                 /* of others, whether there is anything */
+};
+
+static char *place_of(const struct fold *f)
+{
+    const struct nc_combiner *c = f->r->combiner;
+
+    return f->place ? f->place : c->result + f->first * c->element;
+}
+
+/* Mine to begin with. The stream has it next; numbers stay where they are, so that no pass is made over them alone. */
+static void fold_mine(struct fold *f)
+{
+    const struct nc_combiner *c = f->r->combiner;
+    int error = 0;
+
+    f->begun = true;
+    if (c->numbers)
+        f->last = c->mine + f->first * c->element;
+    else if (f->place)
+        error = nc_copy_in(f->r->stream, f->place, f->n * c->element, 0, f->r->move->ledger);
+    else
+        error = c->own(c->context, f->first, f->n);
+    nc_move_keep_first(&f->r->copied, error);
+}
+
+/* Others', which are in shared memory, in front. */
+static void fold_packed(struct fold *f, const char *packed)
+{
+    const struct nc_combiner *c = f->r->combiner;
+
+    if (!c->numbers) {
+        f->r->copied = f->place ? c->join_packed(c->context, packed, f->place, f->n) :
+            (f->begun ? c->join : c->take) (c->context, f->first, packed, f->n);
+    } else if (f->last) {
+        c->numbers(place_of(f), packed, f->last, f->n);
+        f->last = place_of(f);
+    } else {
+        f->last = packed;
+    }
+    f->begun = true;
+}
+
+static void fold_end(struct fold *f)
+{
+    size_t bytes = f->n * f->r->combiner->element;
+
+    if (!f->last || f->last == place_of(f))
+        return;
+    memmove(place_of(f), f->last, bytes);
+    nc_copy_count(f->r->move->ledger, bytes, 0);
+}
+
 /* ---- up a tree ---- */
 
-/* Fragment i of the children to mine: in the place it is sent from, or in the result. */
+/* Fragment i of mine and of the children: to the place it is sent from, or to the result. */
 static int join_children(struct reduce *r, uint64_t i, char *place)
 {
-    size_t bytes = bytes_of(r, i), n = bytes / r->combiner->element;
+    size_t bytes = bytes_of(r, i);
+    struct fold f = {.r = r,.first = first_of(r, i),.n = bytes / r->combiner->element,.place = place };
+    int error;
 
-    for (int k = 0; k < r->sources; k++) {
+    fold_mine(&f);
+    error = meet_sources(r, i);
+    for (int k = 0; k < r->sources && !error; k++) {
         const char *fragment;
-        int error = await_source(r, k, i, &fragment);
-        if (error)
-            return error;
-        if (!fragment || r->copied)
+        error = await_source(r, k, i, &fragment);
+        if (error || !fragment || r->copied)
             continue;
         count(r, k, bytes);
-        r->copied = place ? r->combiner->join_packed(r->combiner->context, fragment, place, n) :
-            r->combiner->join(r->combiner->context, first_of(r, i), fragment, n);
+        fold_packed(&f, fragment);
     }
-    return 0;
+    fold_end(&f);
+    return error;
 }
 
 /* J2 to J6 */
@@ -168,12 +229,7 @@ static int tree_round(struct reduce *r, uint64_t i)
     int error = 0;
 
     if (r->part->parent >= 0)
-        error = place_own(r, i, &place);
-    else
-        nc_move_keep_first(&r->copied, r->combiner->own(r->combiner->context, first_of(r, i),
-                                                        bytes_of(r, i) / r->combiner->element));
-    if (!error)
-        error = meet_sources(r, i);
+        error = take_slot(r, i, &place);
     if (!error)
         error = join_children(r, i, place);
     if (!error && r->part->parent >= 0)
@@ -184,14 +240,16 @@ static int tree_round(struct reduce *r, uint64_t i)
 
 static int up_the_tree(struct reduce *r)
 {
+    struct nc_flow mine;
     int error = 0;
 
+    r->mine = &mine;
     begin(r);
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->move->queue, r->part->parent);
         error = open_post(r);
     }
-    for (uint64_t i = 0; i < r->mine.fragments && !error; i++)
+    for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
         error = tree_round(r, i);
     return error;
 }
@@ -212,31 +270,30 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
 static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->combiner->element;
-    bool taken = false;
+    struct fold f = {.r = r,.first = first_of(r, i) + skip,.n = n };
+    int error = 0;
 
-    for (int k = 0; k < r->sources && n > 0; k++) {
+    for (int k = 0; k < r->sources && n > 0 && !error; k++) {
         const char *fragment;
-        int error = await_source(r, k, i, &fragment);
-        if (error)
-            return error;
-        if (!fragment || r->copied)
+        error = await_source(r, k, i, &fragment);
+        if (error || !fragment || r->copied)
             continue;
         count(r, k, n * element);
-        r->copied = (taken ? r->combiner->join : r->combiner->take) (r->combiner->context, first_of(r, i) + skip,
-                                                                    fragment + skip * element, n);
-        taken = true;
+        fold_packed(&f, fragment + skip * element);
     }
-    return 0;
+    fold_end(&f);
+    return error;
 }
 
 /* J2, J5, J3, J4, J6 */
 static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     char *place;
-    int error = place_own(r, i, &place);
+    int error = take_slot(r, i, &place);
 
     if (error)
         return error;
+    nc_move_keep_first(&r->copied, nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->move->ledger));
     nc_queue_announce(r->move->queue, r->post, i + 1);
     error = meet_sources(r, i);
     if (!error)
@@ -247,11 +304,13 @@ static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_
 
 static int in_order(struct reduce *r, const struct nc_range *range)
 {
+    struct nc_flow mine;
     int error;
 
+    r->mine = &mine;
     begin(r);
     error = open_post(r);
-    for (uint64_t i = 0; i < r->mine.fragments && !error; i++)
+    for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
         error = ordered_round(r, range, i);
     return error;
 }
@@ -263,8 +322,8 @@ static bool is_inline(const struct reduce *r)
     return nc_stream_rest(r->stream) <= NC_REDUCE_INLINE;
 }
 
-/* J1, J2 */
-static int write_post(struct reduce *r, char **place)
+/* J1, and where the elements go */
+static int take_post(struct reduce *r, char **place)
 {
     struct nc_queue *q = r->move->queue;
     size_t bytes = nc_stream_rest(r->stream);
@@ -278,7 +337,6 @@ static int write_post(struct reduce *r, char **place)
     r->post->header.total = bytes;
     r->post->header.fragment = 0;
     *place = inline_elements(r->post);
-    r->copied = nc_copy_in(r->stream, *place, bytes, 0, r->move->ledger);
     return 0;
 }
 
@@ -304,46 +362,56 @@ static int await_post(struct reduce *r, int k, size_t bytes, const char **elemen
 
 static int posts_up_the_tree(struct reduce *r)
 {
-    const struct nc_combiner *c = r->combiner;
-    size_t bytes = nc_stream_rest(r->stream), n = bytes / c->element;
-    char *place = NULL;
+    size_t bytes = nc_stream_rest(r->stream);
+    struct fold f = {.r = r,.n = bytes / r->combiner->element };
     int error = 0;
 
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->move->queue, r->part->parent);
-        error = write_post(r, &place);
-    } else {
-        r->copied = c->own(c->context, 0, n);
+        error = take_post(r, &f.place);
+        if (error)
+            return error;
     }
+    fold_mine(&f);
     for (int k = 0; k < r->sources && !error; k++) {
         const char *theirs;
         error = await_post(r, k, bytes, &theirs);
         if (theirs)
-            r->copied = place ? c->join_packed(c->context, theirs, place, n) : c->join(c->context, 0, theirs, n);
+            fold_packed(&f, theirs);
     }
-    if (!error && place)
+    fold_end(&f);
+    if (!error && f.place)
         nc_queue_announce(r->move->queue, r->post, 1);
     return error;
 }
 
-static int posts_in_order(struct reduce *r, const struct nc_range *range)
+/* Whether source k is this rank, whose numbers are still where they were: in place, until two have been combined. */
+static bool is_at_hand(const struct reduce *r, int k)
 {
     const struct nc_combiner *c = r->combiner;
-    size_t bytes = nc_stream_rest(r->stream);
-    int (*next) (void *, size_t, const void *, size_t) = c->take;
-    char *place;
-    int error = write_post(r, &place);
 
-    if (!error)
-        nc_queue_announce(r->move->queue, r->post, 1);
+    return c->numbers && r->sources - 1 - k == r->team->index && (k < 2 || c->mine != c->result);
+}
+
+static int posts_in_order(struct reduce *r, const struct nc_range *range)
+{
+    size_t bytes = nc_stream_rest(r->stream);
+    struct fold f = {.r = r,.first = range->first,.n = range->count };
+    char *place;
+    int error = take_post(r, &place);
+
+    if (error)
+        return error;
+    r->copied = nc_copy_in(r->stream, place, bytes, 0, r->move->ledger);
+    nc_queue_announce(r->move->queue, r->post, 1);
     for (int k = 0; k < r->sources && !error; k++) {
-        const char *theirs;
-        error = await_post(r, k, bytes, &theirs);
-        if (!theirs || range->count == 0)
-            continue;
-        r->copied = next(c->context, range->first, theirs + range->first * c->element, range->count);
-        next = c->join;
+        const char *elements = r->combiner->mine;
+        if (!is_at_hand(r, k))
+            error = await_post(r, k, bytes, &elements);
+        if (elements && range->count > 0)
+            fold_packed(&f, elements + range->first * r->combiner->element);
     }
+    fold_end(&f);
     return error;
 }
 

@@ -3,6 +3,7 @@
 #ifndef NC_REDUCE_NODE_H_INCLUDED
 #define NC_REDUCE_NODE_H_INCLUDED
 
+#include "../core/nc_combine.h"
 #include "../core/nc_route.h"
 #include "move_node.h"
 
@@ -16,6 +17,11 @@ struct nc_combiner {
     int (*join) (void *context, size_t first, const void *packed, size_t n);    /* result := packed op result */
     /* other := packed op other, which is packed too; only for elements that are the same packed and not */
     int (*join_packed) (void *context, const void *packed, void *other, size_t n);
+    /* Where elements are numbers, one behind the other, this is done instead of all those: a pass less
+     * over what is combined first. Else NULL. */
+    nc_combine *numbers;
+    const char *mine;           /* ... element 0 of this rank's, and of the result, if it has one */
+    char *result;
 };
 
 static inline bool nc_reduce_fits(const struct nc_move *move, size_t element)

@@ -7,46 +7,47 @@ struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const stru
 
 /* ---- the combiner ---- */
 
+static struct nc_typed operand(const struct nc_reduction *r, const char *from, size_t first, size_t n)
+{
+    struct nc_typed all = {(void *) from, 0, r->mine.datatype};
+
+    return MPIDI_NUMACOLL_elements(r, &all, first, n);
+}
+
 static int own(void *context, size_t first, size_t n)
 {
     const struct nc_reduction *r = context;
-    struct nc_typed from = MPIDI_NUMACOLL_elements(r, &r->mine, r->before + first, n);
-    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
+    struct nc_typed from = operand(r, r->combiner.mine, first, n);
+    struct nc_typed to = operand(r, r->combiner.result, first, n);
 
     return r->in_place ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
 }
 
-static int unpack(const struct nc_reduction *r, struct nc_typed *to, const void *packed, size_t bytes)
+static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
 {
     struct nc_stream stream;
     struct nc_ledger elsewhere; /* the combiner's caller counts */
 
-    if (r->builtin) {
-        stream.bytes = to->buffer;
-        stream.length = bytes;
-        stream.at = 0;
-    } else {
-        MPIDI_NUMACOLL_stream_init(&stream, to);
-    }
+    MPIDI_NUMACOLL_stream_init(&stream, to);
     return nc_copy_out(&stream, packed, bytes, 0, &elsewhere);
 }
 
 static int take(void *context, size_t first, const void *packed, size_t n)
 {
     const struct nc_reduction *r = context;
-    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
+    struct nc_typed to = operand(r, r->combiner.result, first, n);
 
-    return unpack(r, &to, packed, n * r->element);
+    return unpack(&to, packed, n * r->element);
 }
 
 static int join(void *context, size_t first, const void *packed, size_t n)
 {
     const struct nc_reduction *r = context;
-    struct nc_typed to = MPIDI_NUMACOLL_elements(r, &r->result, r->before + first, n);
+    struct nc_typed to = operand(r, r->combiner.result, first, n);
 
     if (!r->plain) {
         struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
-        int mpi_errno = r->temporary ? unpack(r, &temporary, packed, n * r->element) : MPIDI_NUMACOLL_internal_error();
+        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element) : MPIDI_NUMACOLL_internal_error();
         if (mpi_errno != MPI_SUCCESS)
             return mpi_errno;
         packed = r->temporary;
@@ -54,11 +55,109 @@ static int join(void *context, size_t first, const void *packed, size_t n)
     return MPIR_Reduce_local(packed, to.buffer, (MPI_Aint) n, r->mine.datatype, r->op);
 }
 
+int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, void *result, size_t n)
+{
+    int mpi_errno;
+
+    if (r->combiner.numbers) {
+        r->combiner.numbers(result, a, b, n);
+        return MPI_SUCCESS;
+    }
+    mpi_errno = MPIR_Reduce_local(a, b, (MPI_Aint) n, r->mine.datatype, r->op);
+    if (result != b)
+        memcpy(result, b, n * r->element);
+    return mpi_errno;
+}
+
 static int join_packed(void *context, const void *packed, void *other, size_t n)
 {
-    const struct nc_reduction *r = context;
+    return MPIDI_NUMACOLL_join(context, packed, other, other, n);
+}
 
-    return MPIR_Reduce_local(packed, other, (MPI_Aint) n, r->mine.datatype, r->op);
+/* ---- numbers ---- */
+
+/* Names of MPI's types that a compiler has; the others are nobody's. */
+static bool number_of(MPI_Datatype datatype, enum nc_number *number)
+{
+#define NC_SIZED(name, type) (sizeof(type) == 1 ? name##8 : sizeof(type) == 2 ? name##16 : sizeof(type) == 4 ? name##32 : name##64)
+#define NC_CASE(datatype, kind) \
+    case datatype: \
+        *number = (kind); \
+        return true;
+#define NC_SIGNED(datatype, type) NC_CASE(datatype, NC_SIZED(NC_INT, type))
+#define NC_UNSIGNED(datatype, type) NC_CASE(datatype, NC_SIZED(NC_UINT, type))
+    switch (datatype) {
+        NC_SIGNED(MPI_SIGNED_CHAR, signed char)
+        NC_SIGNED(MPI_SHORT, short)
+        NC_SIGNED(MPI_INT, int)
+        NC_SIGNED(MPI_LONG, long)
+        NC_SIGNED(MPI_LONG_LONG, long long)
+        NC_SIGNED(MPI_INT8_T, int8_t)
+        NC_SIGNED(MPI_INT16_T, int16_t)
+        NC_SIGNED(MPI_INT32_T, int32_t)
+        NC_SIGNED(MPI_INT64_T, int64_t)
+        NC_SIGNED(MPI_AINT, MPI_Aint)
+        NC_SIGNED(MPI_OFFSET, MPI_Offset)
+        NC_SIGNED(MPI_COUNT, MPI_Count)
+        NC_UNSIGNED(MPI_UNSIGNED_CHAR, unsigned char)
+        NC_UNSIGNED(MPI_BYTE, unsigned char)
+        NC_UNSIGNED(MPI_UNSIGNED_SHORT, unsigned short)
+        NC_UNSIGNED(MPI_UNSIGNED, unsigned)
+        NC_UNSIGNED(MPI_UNSIGNED_LONG, unsigned long)
+        NC_UNSIGNED(MPI_UNSIGNED_LONG_LONG, unsigned long long)
+        NC_UNSIGNED(MPI_UINT8_T, uint8_t)
+        NC_UNSIGNED(MPI_UINT16_T, uint16_t)
+        NC_UNSIGNED(MPI_UINT32_T, uint32_t)
+        NC_UNSIGNED(MPI_UINT64_T, uint64_t)
+        NC_CASE(MPI_FLOAT, NC_FLOAT)
+        NC_CASE(MPI_DOUBLE, NC_DOUBLE)
+#ifdef HAVE_FORTRAN_BINDING
+        NC_SIGNED(MPI_INTEGER, MPI_Fint)
+        NC_CASE(MPI_REAL, MPIR_Datatype_get_basic_size(MPI_REAL) == sizeof(float) ? NC_FLOAT : NC_DOUBLE)
+        NC_CASE(MPI_DOUBLE_PRECISION, NC_DOUBLE)
+#endif
+        default:
+            return false;
+    }
+}
+
+static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
+{
+    enum nc_number number;
+
+    /* compilers may have made Fortran's numbers larger than C's */
+    if (!number_of(datatype, &number) ||
+        (size_t) MPIR_Datatype_get_basic_size(datatype) != nc_number_bytes(number))
+        return NULL;
+    switch (op) {
+        case MPI_SUM:
+            return nc_combine_find(NC_SUM, number, true);
+        case MPI_PROD:
+            return nc_combine_find(NC_PROD, number, true);
+        case MPI_MAX:
+            return nc_combine_find(NC_MAX, number, true);
+        case MPI_MIN:
+            return nc_combine_find(NC_MIN, number, true);
+        case MPI_BAND:
+            return nc_combine_find(NC_BAND, number, true);
+        case MPI_BOR:
+            return nc_combine_find(NC_BOR, number, true);
+        case MPI_BXOR:
+            return nc_combine_find(NC_BXOR, number, true);
+        default:
+            return NULL;
+    }
+}
+
+/* Of MPI's types, whose handles mean the same for ever; and so do those of operations that there are functions for. */
+static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Datatype datatype)
+{
+    if (state->numbers.op != op || state->numbers.datatype != datatype) {
+        state->numbers.op = op;
+        state->numbers.datatype = datatype;
+        state->numbers.combine = find_numbers(op, datatype);
+    }
+    return state->numbers.combine;
 }
 
 /* ---- the operands ---- */
@@ -109,11 +208,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
                                   MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
 {
     MPI_Aint size, extent, lb = 0, true_extent = 0;
-#ifdef MPL_HAVE_GPU
-    bool builtin = false;
-#else
-    bool builtin = HANDLE_IS_BUILTIN(datatype);
-#endif
+    bool builtin = MPIDI_NUMACOLL_is_builtin(datatype);
+    struct MPIDI_NUMACOLL_comm *state = MPIDI_NUMACOLL_home_state(comm);
+    nc_combine *combine = builtin ? numbers(state, op, datatype) : NULL;
 
     /* both may be far away, and what follows here takes as long as they do */
     __builtin_prefetch(sendbuf);
@@ -126,19 +223,33 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     }
     if (size == 0)
         count = 0;
-    *r = (struct nc_reduction) {
-        .state = MPIDI_NUMACOLL_home_state(comm),.comm = comm,.errflag = errflag,
-        .mine = {(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count, datatype},.result = {recvbuf, count, datatype},
-        .has_result = has_result,.op = op,.in_place = sendbuf == MPI_IN_PLACE,.commutative = MPIR_Op_is_commutative(op),
-        .builtin = builtin,.plain = builtin || is_plain(datatype, size, extent, lb),.extent = extent,.element = size ? (size_t) size : 1
-    };
+    /* one by one: a struct as large would first be filled with zeros */
+    r->state = state;
+    r->comm = comm;
+    r->errflag = errflag;
+    r->mine = (struct nc_typed) {(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count, datatype};
+    r->result = (struct nc_typed) {recvbuf, count, datatype};
+    r->has_result = has_result;
+    r->op = op;
+    r->in_place = sendbuf == MPI_IN_PLACE;
+    r->commutative = combine || MPIR_Op_is_commutative(op);
+    r->plain = builtin || is_plain(datatype, size, extent, lb);
+    r->extent = extent;
+    r->element = size ? (size_t) size : 1;
     /* on several nodes by what they have agreed on, for their slots may differ */
-    r->fits = MPIDI_NUMACOLL_is_across(comm) ? r->element <= r->state->smallest_slot && r->element <= NC_WINDOW :
-        nc_reduce_fits(MPIDI_NUMACOLL_move(r->state), r->element);
-    r->route = &r->state->reduce[r->state->leaf + 1].route;
-    r->combiner = (struct nc_combiner) {
-        .element = r->element,.context = r,.own = own,.take = take,.join = join,.join_packed = join_packed
-    };
+    r->fits = MPIDI_NUMACOLL_is_across(comm) ? r->element <= state->smallest_slot && r->element <= NC_WINDOW :
+        nc_reduce_fits(MPIDI_NUMACOLL_move(state), r->element);
+    r->temporary = NULL;
+    r->allocated = NULL;
+    r->combiner.element = r->element;
+    r->combiner.context = r;
+    r->combiner.own = own;
+    r->combiner.take = take;
+    r->combiner.join = join;
+    r->combiner.join_packed = join_packed;
+    r->combiner.numbers = combine;
+    r->route = &state->reduce[state->leaf + 1].route;
+    MPIDI_NUMACOLL_combine_from(r, &r->mine, 0, recvbuf);
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }
 

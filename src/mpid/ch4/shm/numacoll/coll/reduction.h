@@ -15,12 +15,10 @@ struct nc_reduction {
     bool has_result;
     MPI_Op op;
     bool in_place, commutative;
-    bool builtin;               /* one of MPI's types, without gaps, and where the processor reaches it */
     bool plain;                 /* elements are the same packed and not */
     MPI_Aint extent;
     size_t element;             /* bytes, packed; 1 if there are none */
     bool fits;                  /* an element fits the slots, of all nodes if there are several; the same on all ranks */
-    size_t before;              /* elements before those the combiner counts from */
     char *temporary;            /* for elements that are not plain, as many as are joined at once, or NULL */
     void *allocated;            /* ... as it was */
     struct nc_combiner combiner;
@@ -44,6 +42,16 @@ static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
 
 /* Where the root gathers what it combines: elements a rank gives at a time, of all ranks about a window, at least one. */
 size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r);
+
+/* The combiner's elements begin at element `first` of mine or of the result, and at `result`. */
+static inline void MPIDI_NUMACOLL_combine_from(struct nc_reduction *r, const struct nc_typed *of, size_t first, char *result)
+{
+    r->combiner.mine = (const char *) of->buffer + (MPI_Aint) first * r->extent;
+    r->combiner.result = result;
+}
+
+/* result := a op b, of n plain elements. The result is a or b; if it is a, b may be overwritten. An error of MPI. */
+int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, void *result, size_t n);
 
 /* Elements first .. first + n - 1 of mine or of the result. */
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n);

@@ -218,11 +218,26 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_typed *typed;     /* [size] ... what it is made of */
     size_t *sent;               /* [size] bytes, from each */
     int *list;                  /* [size] for ranks */
+    struct {
+        MPI_Op op;
+        MPI_Datatype datatype;
+        nc_combine *combine;
+    } numbers;                  /* what has been looked up last, for a call often follows one like it */
     struct nc_ledger ledger;
     void *memory;               /* of all the arrays */
     struct nc_counts counts;
     struct MPIDI_NUMACOLL_comm *next, **link;   /* list of all states, for the report */
 };
+
+/* One of MPI's types, without gaps, where the processor reaches it. */
+static inline bool MPIDI_NUMACOLL_is_builtin(MPI_Datatype datatype)
+{
+#ifdef MPL_HAVE_GPU
+    return false;
+#else
+    return HANDLE_IS_BUILTIN(datatype);
+#endif
+}
 
 /* What the process knows since MPI_Init. */
 struct nc_world {
@@ -320,8 +335,20 @@ void MPIDI_NUMACOLL_pvars_register(void);
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm);
 void MPIDI_NUMACOLL_report_totals(void);
 
-/* stream.c: a user buffer as a stream. `typed` must live as long as the stream. */
-void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed);
+/* stream.c: of any type */
+void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed *typed);
+
+/* A user buffer as a stream. `typed` must live as long as the stream. */
+static inline void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed)
+{
+    if (!MPIDI_NUMACOLL_is_builtin(typed->datatype)) {
+        MPIDI_NUMACOLL_stream_init_typed(stream, typed);
+    } else {
+        stream->length = (size_t) MPIR_Datatype_get_basic_size(typed->datatype) * (size_t) typed->count;
+        stream->at = 0;
+        stream->bytes = stream->length ? typed->buffer : stream;
+    }
+}
 
 /* stream.c: the error of lengths that differ, bytes: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
 int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);

@@ -42,7 +42,7 @@ static bool plain_bytes(MPI_Datatype datatype, MPI_Aint * true_lb)
     return contiguous;
 }
 
-void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct nc_typed *typed)
+void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed *typed)
 {
     MPI_Aint size, true_lb;
 

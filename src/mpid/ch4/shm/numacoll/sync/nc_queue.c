@@ -36,17 +36,30 @@ static bool is_done(struct nc_queue *q, int rank, nc_clock wanted)
     return nc_clock_reached(q->seen[rank], wanted);
 }
 
-/* Until it has. Acquire of R2 and R3. */
-static int await_done(struct nc_queue *q, int rank, nc_clock wanted)
+/* Apart, so that who need not look has little to do. Acquire of R2 and R3. */
+__attribute__((noinline)) static int look_until_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
-    int error;
+    int error = nc_wait_clock(nc_queue_done(q, rank), wanted, q->waiter);
 
-    if (nc_clock_reached(q->seen[rank], wanted))
-        return 0;
-    error = nc_wait_clock(nc_queue_done(q, rank), wanted, q->waiter);
     /* acquire of R2, R3 again: it may have gone further than what was waited for */
     q->seen[rank] = nc_atomic_acquire(nc_queue_done(q, rank));
     return error;
+}
+
+/* Until it has. */
+static inline int await_done(struct nc_queue *q, int rank, nc_clock wanted)
+{
+    return nc_clock_reached(q->seen[rank], wanted) ? 0 : look_until_done(q, rank, wanted);
+}
+
+static int await_readers(struct nc_queue *q, const int *rank, int n, nc_clock over)
+{
+    for (int i = 0; i < n; i++) {
+        int error = rank[i] == q->rank ? 0 : await_done(q, rank[i], over);
+        if (error)
+            return error;
+    }
+    return 0;
 }
 
 /* Until the last use is over, and then it is that of `readers`, until `over`. */
@@ -54,12 +67,8 @@ static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over, cons
 {
     int error = 0;
 
-    for (int list = 0; list < 2; list++) {
-        for (int i = 0; i < use->readers.count[list] && !error; i++) {
-            if (use->readers.rank[list][i] != q->rank)
-                error = await_done(q, use->readers.rank[list][i], use->over);
-        }
-    }
+    for (int list = 0; list < 2 && use->readers.count[list] > 0 && !error; list++)
+        error = await_readers(q, use->readers.rank[list], use->readers.count[list], use->over);
     use->over = over;
     use->readers = *readers;
     return error;
