@@ -19,6 +19,7 @@ struct run {
     int packages;               /* these are dealt out to in turn; 0: one */
     int caches;                 /* of each NUMA node, dealt out likewise; 0: none are known */
     const char *group;          /* as BCAST_GROUP, `tree` tells where it is flat; NULL: everywhere */
+    bool remade;                /* now and then there are other trees, where the last ones were */
     int operations;
     size_t largest;             /* bytes */
     int delays;                 /* one in so many steps is delayed; 0: none */

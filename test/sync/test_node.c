@@ -58,7 +58,7 @@ static void make_groups(struct place *p, const struct run *run)
     nc_groups_make(&p->groups, p->group_memory, &p->topo);
 }
 
-static void make_place(struct place *p, const struct run *run)
+static void make_routes(struct place *p, const struct run *run, const char *group)
 {
     static const enum nc_tree_kind word[] = {
         NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN
@@ -66,21 +66,39 @@ static void make_place(struct place *p, const struct run *run)
     const struct nc_shape_tree notice = { run->tree, run->k };
     struct nc_shape_tree inside[NC_ROUTE_LEVELS];
     int ranks = (int) run->geometry.ranks;
+    size_t bytes = nc_route_bytes(ranks, p->groups.levels);
     struct nc_plan plan;
-    size_t bytes;
 
-    make_groups(p, run);
-    assert_true(nc_plan_parse(&plan, run->group ? run->group : "", "flat kary/ knomial/ chain"));
+    assert_true(nc_plan_parse(&plan, group ? group : "", "flat kary/ knomial/ chain"));
     for (int l = 0; l < p->groups.levels; l++) {
         enum nc_level name = p->topo.name[l];
         inside[l] = (struct nc_shape_tree) {word[plan.algorithm[name]], plan.degree[name]};
     }
-    bytes = nc_route_bytes(ranks, p->groups.levels);
-    p->route_memory = malloc((size_t) ranks * bytes);
-    p->route = malloc((size_t) ranks * sizeof *p->route);
     for (int r = 0; r < ranks; r++)
         nc_route_make(&p->route[r], p->route_memory + (size_t) r * bytes, &p->groups, inside,
                       &notice, r);
+}
+
+static void make_place(struct place *p, const struct run *run)
+{
+    size_t ranks = run->geometry.ranks;
+
+    make_groups(p, run);
+    p->route_memory = malloc(ranks * nc_route_bytes((int) ranks, p->groups.levels));
+    p->route = malloc(ranks * sizeof *p->route);
+    make_routes(p, run, run->group);
+}
+
+/* As settings may change between calls. */
+static void remake(struct rank *r, struct place *p, uint64_t choice)
+{
+    static const char *const groups[] = {
+        "*:chain", "*:flat", "*:knomial/2", "numa:chain,*:flat", "numa:kary/2,*:chain"
+    };
+
+    nc_queue_release_lists(r->queue);
+    make_routes(p, r->run, groups[choice % 5]);
+    r->bcast->route = p->route[r->queue->rank];
 }
 
 static void free_place(struct place *p)
@@ -125,7 +143,7 @@ static int rank_main(const struct run *run, int rank)
         .mate = make_mates((int) ranks, rank)
     };
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
-    uint64_t dice = 42;
+    uint64_t dice = 42, changes = 43;
     int wrong = 0;
 
     r.other = r.length + ranks;
@@ -136,6 +154,8 @@ static int rank_main(const struct run *run, int rank)
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     for (r.operation = 0; r.operation < run->operations; r.operation++) {
         delay(run, &pacing.state);
+        if (run->remade && random_next(&changes) % 4 == 0)
+            remake(&r, &place, random_next(&changes));
         wrong += operate(&r, &dice);
     }
     free_place(&place);
@@ -427,6 +447,16 @@ static void mixed_apart(void **state)
           .delays = 400});
 }
 
+/* Apart as well: readers may be behind by some operations when the lists of readers change. */
+static void mixed_and_remade(void **state)
+{
+    (void) state;
+    for (int packages = 1; packages <= 2; packages++)
+        check((struct run) {.geometry = GEOMETRY(7, 4, 512, 2),.nodes = 4,.packages = packages,.remade = true,
+              .kinds = BCAST | GATHER | REDUCE,.tree = NC_TREE_KNOMIAL,.k = 2,.operations = 3000,.largest = 3000,
+              .delays = 50});
+}
+
 static void mixed_on_many_ranks(void **state)
 {
     (void) state;
@@ -491,7 +521,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
         cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers),
         cmocka_unit_test(reduces), cmocka_unit_test(reduces_in_order), cmocka_unit_test(reduces_that_break),
-        cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_on_many_ranks)
+        cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_and_remade),
+        cmocka_unit_test(mixed_on_many_ranks)
     };
 
     if (argc > 1)

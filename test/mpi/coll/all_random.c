@@ -1,7 +1,8 @@
 /* Random collectives in a row, on random communicators, with nothing in between but traffic that is not theirs: every rank
  * throws the same dice, so that each knows without asking what has to arrive. Guard words stand around every buffer and in
  * the gaps of every layout.
- *   all_random [CALLS [SEED]] */
+ *   all_random [drawn] [CALLS [SEED]]
+ * drawn: now and then a communicator gets other algorithms, on each level, and other windows. */
 
 #include <sched.h>
 #include <time.h>
@@ -174,6 +175,66 @@ static void do_one(int call)
     }
 }
 
+/* ---- settings ---- */
+
+struct key {
+    const char *name;
+    int is_plan;                /* an algorithm per level; else one value */
+    const char *value[10];      /* a / is followed by a degree */
+};
+
+static const struct key keys[] = {
+    {"numacoll_bcast_tree", 0, {"flat", "kary", "knomial", "chain"}},
+    {"numacoll_bcast_group", 1, {"auto", "flat", "kary/", "knomial/", "chain", "sag"}},
+    {"numacoll_reduce_group", 1, {"auto", "flat", "kary/", "knomial/", "chain", "rsg"}},
+    {"numacoll_allreduce_group", 1, {"auto", "rd", "rsag", "ring"}},
+    {"numacoll_allreduce_version", 0, {"auto", "symmetric", "sliced", "rb", "rab"}},
+    {"numacoll_barrier", 0, {"auto", "central", "flat", "flat_gr", "combining", "mcs", "tournament", "dissemination", "hierarchical"}},
+    {"numacoll_window", 0, {"0", "1001", "4093", "30011", "65536"}},
+};
+
+static const char *draw_value(const struct key *key)
+{
+    int n = 0;
+
+    while (n < 10 && key->value[n])
+        n++;
+    return key->value[below(n)];
+}
+
+static void draw(const struct key *key, char *text, size_t room)
+{
+    static const char *const levels[] = { "numa", "package", "node", "top", "*" };
+    size_t length = 0;
+
+    if (!key->is_plan) {
+        snprintf(text, room, "%s", draw_value(key));
+        return;
+    }
+    for (int i = 0; i < 5; i++) {
+        const char *value = draw_value(key);
+        int degree = 2 + below(3);
+        length += (size_t) snprintf(text + length, room - length, "%s%s:%s", i ? "," : "", levels[i], value);
+        if (text[length - 1] == '/')
+            length += (size_t) snprintf(text + length, room - length, "%d", degree);
+    }
+}
+
+static void draw_settings(int call)
+{
+    char text[200];
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        draw(&keys[i], text, sizeof text);
+        MPI_Info_set(info, keys[i].name, text);
+        nc_say("call %d: %s=%s", call, keys[i].name, text);
+    }
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
 /* ---- what else is going on ---- */
 
 static void delay(void)
@@ -239,6 +300,9 @@ int main(int argc, char **argv)
 {
     MPI_Comm comms[COMMUNICATORS] = { MPI_COMM_WORLD };
     struct traffic traffic = { 0 };
+    int drawn = argc > 1 && strcmp(argv[1], "drawn") == 0;
+    argc -= drawn;
+    argv += drawn;
     int calls = argc > 1 ? atoi(argv[1]) : CALLS, seed = argc > 2 ? atoi(argv[2]) : (int) (time(NULL) % 1000000);
     uint64_t world;
 
@@ -270,6 +334,8 @@ int main(int argc, char **argv)
             finish_traffic(&traffic);
         common = world * 2862933555777941757u + (uint64_t) call;
         delay();
+        if (drawn && below(16) == 0)
+            draw_settings(call);
         do_one(call);
     }
     finish_traffic(&traffic);

@@ -488,6 +488,8 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
     }
     MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
     parts = parts_of(state);
+    if (state->size > 1)
+        nc_queue_release_lists(&state->queue);
     choose(state, comm, &parts);
 
   fn_exit:

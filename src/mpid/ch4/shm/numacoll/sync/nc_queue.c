@@ -67,7 +67,7 @@ static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over, cons
 {
     int error = 0;
 
-    for (int list = 0; list < 2 && use->readers.count[list] > 0 && !error; list++)
+    for (int list = 0; list < 2 && !error; list++)
         error = await_readers(q, use->readers.rank[list], use->readers.count[list], use->over);
     use->over = over;
     use->readers = *readers;
@@ -126,6 +126,17 @@ static void refresh(struct nc_queue *q)
     for (unsigned i = 0; i < q->geometry.slots + NC_OUT_POSTS; i++) {
         if (!nc_clock_reached(q->slot_use[i].over, recent))
             q->slot_use[i].over = recent;
+    }
+}
+
+void nc_queue_release_lists(struct nc_queue *q)
+{
+    struct nc_team all = nc_queue_everybody(q);
+
+    for (unsigned i = 0; i < q->geometry.slots + NC_OUT_POSTS; i++) {
+        /* all get there without me: it is over for me */
+        q->slot_use[i].over = nc_clock_at(q->operation, 0);
+        q->slot_use[i].readers = nc_queue_team(&all);
     }
 }
 
