@@ -105,13 +105,12 @@ int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t 
 static int speak(struct nc_reduction *r, const struct nc_ways *ways, int root, size_t most)
 {
     size_t count = (size_t) r->mine.count;
-    bool is_root = r->comm->rank == root, in_place = r->in_place;
+    bool is_root = r->comm->rank == root;
     struct nc_hier x;
 
     MPIDI_NUMACOLL_hier_open(&x, r->state, root, r->comm, r->errflag);
     MPIDI_NUMACOLL_hier_combine_by(&x, r);
     MPIDI_NUMACOLL_hier_up(&x, ways, 0);
-    r->in_place = in_place && is_root;
     for (uint64_t w = 0; w * most < count || w == 0; w++) {
         size_t first = w * most, n = count - first < most ? count - first : most;
         char *place = is_root ? (char *) r->result.buffer + (MPI_Aint) first * r->extent
@@ -122,7 +121,6 @@ static int speak(struct nc_reduction *r, const struct nc_ways *ways, int root, s
                                   MPIDI_NUMACOLL_reduce_window(r, r->state->rank, first, n, place));
         MPIDI_NUMACOLL_hier_run(&x, &x.up, w, place, n, false);
     }
-    r->in_place = in_place;
     return MPIDI_NUMACOLL_hier_close(&x);
 }
 

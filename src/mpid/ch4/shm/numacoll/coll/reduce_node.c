@@ -163,12 +163,15 @@ static void fold_mine(struct fold *f)
     int error = 0;
 
     f->begun = true;
-    if (c->numbers)
+    if (c->numbers) {
         f->last = c->mine + f->first * c->element;
-    else if (f->place)
+        if (f->place)
+            nc_copy_count(f->r->move->ledger, f->n * c->element, 0);
+    } else if (f->place) {
         error = nc_copy_in(f->r->stream, f->place, f->n * c->element, 0, f->r->move->ledger);
-    else
+    } else {
         error = c->own(c->context, f->first, f->n);
+    }
     nc_move_keep_first(&f->r->copied, error);
 }
 
@@ -191,12 +194,8 @@ static void fold_packed(struct fold *f, const char *packed)
 
 static void fold_end(struct fold *f)
 {
-    size_t bytes = f->n * f->r->combiner->element;
-
-    if (!f->last || f->last == place_of(f))
-        return;
-    memmove(place_of(f), f->last, bytes);
-    nc_copy_count(f->r->move->ledger, bytes, 0);
+    if (f->n > 0 && f->last && f->last != place_of(f))
+        memcpy(place_of(f), f->last, f->n * f->r->combiner->element);
 }
 
 /* ---- up a tree ---- */

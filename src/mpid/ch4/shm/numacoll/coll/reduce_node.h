@@ -17,10 +17,10 @@ struct nc_combiner {
     int (*join) (void *context, size_t first, const void *packed, size_t n);    /* result := packed op result */
     /* other := packed op other, which is packed too; only for elements that are the same packed and not */
     int (*join_packed) (void *context, const void *packed, void *other, size_t n);
-    /* Where elements are numbers, one behind the other, this is done instead of all those: a pass less
-     * over what is combined first. Else NULL. */
+    /* Where elements are numbers, one behind the other, this is done here instead of all those: a pass
+     * less over what is combined first. Else NULL. */
     nc_combine *numbers;
-    const char *mine;           /* ... element 0 of this rank's, and of the result, if it has one */
+    const char *mine;           /* ... this rank's first one, at the begin of its stream, and the result's, if it has one */
     char *result;
 };
 

@@ -20,7 +20,7 @@ static int own(void *context, size_t first, size_t n)
     struct nc_typed from = operand(r, r->combiner.mine, first, n);
     struct nc_typed to = operand(r, r->combiner.result, first, n);
 
-    return r->in_place ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
+    return from.buffer == to.buffer ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
 }
 
 static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
@@ -64,7 +64,7 @@ int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, vo
         return MPI_SUCCESS;
     }
     mpi_errno = MPIR_Reduce_local(a, b, (MPI_Aint) n, r->mine.datatype, r->op);
-    if (result != b)
+    if (mpi_errno == MPI_SUCCESS && result != b)
         memcpy(result, b, n * r->element);
     return mpi_errno;
 }
@@ -100,7 +100,6 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
         NC_SIGNED(MPI_OFFSET, MPI_Offset)
         NC_SIGNED(MPI_COUNT, MPI_Count)
         NC_UNSIGNED(MPI_UNSIGNED_CHAR, unsigned char)
-        NC_UNSIGNED(MPI_BYTE, unsigned char)
         NC_UNSIGNED(MPI_UNSIGNED_SHORT, unsigned short)
         NC_UNSIGNED(MPI_UNSIGNED, unsigned)
         NC_UNSIGNED(MPI_UNSIGNED_LONG, unsigned long)
@@ -231,7 +230,6 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     r->result = (struct nc_typed) {recvbuf, count, datatype};
     r->has_result = has_result;
     r->op = op;
-    r->in_place = sendbuf == MPI_IN_PLACE;
     r->commutative = combine || MPIR_Op_is_commutative(op);
     r->plain = builtin || is_plain(datatype, size, extent, lb);
     r->extent = extent;

@@ -14,7 +14,7 @@ struct nc_reduction {
     struct nc_typed result;     /* if this rank has one */
     bool has_result;
     MPI_Op op;
-    bool in_place, commutative;
+    bool commutative;
     bool plain;                 /* elements are the same packed and not */
     MPI_Aint extent;
     size_t element;             /* bytes, packed; 1 if there are none */

@@ -488,8 +488,7 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm * comm, bool right)
     }
     MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
     parts = parts_of(state);
-    if (state->size > 1)
-        nc_queue_release_lists(&state->queue);
+    /* the lists of readers change, too; but all ranks have met since they last read: PROTOCOLS.md, 4 */
     choose(state, comm, &parts);
 
   fn_exit:

@@ -129,17 +129,6 @@ static void refresh(struct nc_queue *q)
     }
 }
 
-void nc_queue_release_lists(struct nc_queue *q)
-{
-    struct nc_team all = nc_queue_everybody(q);
-
-    for (unsigned i = 0; i < q->geometry.slots + NC_OUT_POSTS; i++) {
-        /* all get there without me: it is over for me */
-        q->slot_use[i].over = nc_clock_at(q->operation, 0);
-        q->slot_use[i].readers = nc_queue_team(&all);
-    }
-}
-
 /* A rank that is root for ever is never written a post: the old ones would one day pass for new; and so would its own OUT
  * posts, if it were to send again. In this operation nobody else writes my post any more (as a reader I have awaited
  * its last announcement, as a root I get none), and the writer of its next use waits for R3, which follows: this store

@@ -213,8 +213,4 @@ static inline void nc_queue_give_back(struct nc_queue *q, uint64_t n)
 /* Everybody: this operation is over for me, and the next one begins. */
 void nc_queue_end(struct nc_queue *q);
 
-/* Between operations: from now on lists of readers that were given here may change. What is still being read by some
- * is not written again before all ranks are through with the last operation. */
-void nc_queue_release_lists(struct nc_queue *q);
-
 #endif
