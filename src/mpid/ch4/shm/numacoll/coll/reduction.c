@@ -122,30 +122,21 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
 
 static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
 {
+    static const MPI_Op ops[NC_OPS] = {
+        [NC_SUM] = MPI_SUM,[NC_PROD] = MPI_PROD,[NC_MAX] = MPI_MAX,[NC_MIN] = MPI_MIN,
+        [NC_BAND] = MPI_BAND,[NC_BOR] = MPI_BOR,[NC_BXOR] = MPI_BXOR
+    };
     enum nc_number number;
 
     /* compilers may have made Fortran's numbers larger than C's */
     if (!number_of(datatype, &number) ||
         (size_t) MPIR_Datatype_get_basic_size(datatype) != nc_number_bytes(number))
         return NULL;
-    switch (op) {
-        case MPI_SUM:
-            return nc_combine_find(NC_SUM, number, true);
-        case MPI_PROD:
-            return nc_combine_find(NC_PROD, number, true);
-        case MPI_MAX:
-            return nc_combine_find(NC_MAX, number, true);
-        case MPI_MIN:
-            return nc_combine_find(NC_MIN, number, true);
-        case MPI_BAND:
-            return nc_combine_find(NC_BAND, number, true);
-        case MPI_BOR:
-            return nc_combine_find(NC_BOR, number, true);
-        case MPI_BXOR:
-            return nc_combine_find(NC_BXOR, number, true);
-        default:
-            return NULL;
+    for (int i = 0; i < NC_OPS; i++) {
+        if (ops[i] == op)
+            return nc_combine_find((enum nc_op) i, number, true);
     }
+    return NULL;
 }
 
 /* Of MPI's types, whose handles mean the same for ever; and so do those of operations that there are functions for. */

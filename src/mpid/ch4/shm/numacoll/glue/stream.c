@@ -24,22 +24,20 @@ static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *m
     return mpi_errno;
 }
 
-/* How the bytes are reached is this process's own affair: it changes no decision of the protocol. */
+/* Of a type that is not builtin, see MPIDI_NUMACOLL_stream_init. How the bytes are reached is this process's own affair: it
+ * changes no decision of the protocol. */
 static bool plain_bytes(MPI_Datatype datatype, MPI_Aint * true_lb)
 {
-    int contiguous = 1;
-
-    *true_lb = 0;
 #ifdef MPL_HAVE_GPU
+    *true_lb = 0;
     return false;
+#else
+    MPIR_Datatype *type;
+
+    MPIR_Datatype_get_ptr(datatype, type);
+    *true_lb = type->true_lb;
+    return type->is_contig;
 #endif
-    if (!HANDLE_IS_BUILTIN(datatype)) {
-        MPIR_Datatype *type;
-        MPIR_Datatype_get_ptr(datatype, type);
-        MPIR_Datatype_is_contig(datatype, &contiguous);
-        *true_lb = type->true_lb;
-    }
-    return contiguous;
 }
 
 void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed *typed)
