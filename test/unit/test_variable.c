@@ -74,6 +74,7 @@ static void levels_and_plans(void **state)
     assert_false(nc_variable_parse(&table[5], "numa:oak", &value));
     nc_variable_allowed(&table[5], text, sizeof text);
     assert_non_null(strstr(text, "numa, package, node, switch1"));
+    assert_non_null(strstr(text, "switch8, top, *, each once"));
     assert_non_null(strstr(text, "algorithms of flat, knomial/K, K from 2 to 128"));
     assert_true(nc_variable_parse(&table[6], "top:2/0.1", &value) && value == 0);
     assert_false(nc_variable_parse(&table[6], "top:2", &value));

@@ -128,7 +128,7 @@ void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
             snprintf(text, size, "a comma-separated list of %s", levels);
             break;
         case NC_KIND_PLAN:
-            snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, *, each once, algorithms of ", levels);
+            snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, top, *, each once, algorithms of ", levels);
             list_words("", v->values, text + strlen(text), size - strlen(text));
             if (strchr(v->values, '/'))
                 snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
