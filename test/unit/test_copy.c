@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sync/nc_copy.h"
+#include "shm/nc_copy.h"
 
 enum { LENGTH = 5000 };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/nc_group.h"
-#include "glue/machine.h"
+#include "mpich/machine.h"
 
 static char error[256];
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/nc_netfile.h"
-#include "glue/machine.h"
+#include "mpich/machine.h"
 
 void *allocate(size_t bytes)
 {

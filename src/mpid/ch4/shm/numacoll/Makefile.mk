@@ -11,9 +11,9 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_variable.c \
     src/mpid/ch4/shm/numacoll/core/nc_plan.c \
     src/mpid/ch4/shm/numacoll/core/nc_topo.c \
-    src/mpid/ch4/shm/numacoll/glue/entry.c \
-    src/mpid/ch4/shm/numacoll/glue/settings.c \
-    src/mpid/ch4/shm/numacoll/glue/json.c
+    src/mpid/ch4/shm/numacoll/mpich/entry.c \
+    src/mpid/ch4/shm/numacoll/mpich/settings.c \
+    src/mpid/ch4/shm/numacoll/mpich/selection_file.c
 
 if BUILD_CH4_SHM
 if BUILD_SHM_POSIX
@@ -33,34 +33,34 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_schedule.c \
     src/mpid/ch4/shm/numacoll/core/nc_combine.c \
     src/mpid/ch4/shm/numacoll/core/nc_locality.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_wait.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_copy.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_queue.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_barrier.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_barrier_tree.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_barrier_central.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_barrier_combining.c \
-    src/mpid/ch4/shm/numacoll/sync/nc_barrier_dissemination.c \
-    src/mpid/ch4/shm/numacoll/glue/vars.c \
-    src/mpid/ch4/shm/numacoll/glue/world.c \
-    src/mpid/ch4/shm/numacoll/glue/comm.c \
-    src/mpid/ch4/shm/numacoll/glue/machine.c \
-    src/mpid/ch4/shm/numacoll/glue/location.c \
-    src/mpid/ch4/shm/numacoll/glue/locality.c \
-    src/mpid/ch4/shm/numacoll/glue/hierarchy.c \
-    src/mpid/ch4/shm/numacoll/glue/segment.c \
-    src/mpid/ch4/shm/numacoll/glue/counts.c \
-    src/mpid/ch4/shm/numacoll/glue/report.c \
-    src/mpid/ch4/shm/numacoll/glue/pvars.c \
-    src/mpid/ch4/shm/numacoll/glue/stream.c \
-    src/mpid/ch4/shm/numacoll/coll/move_node.c \
-    src/mpid/ch4/shm/numacoll/coll/scatter_node.c \
-    src/mpid/ch4/shm/numacoll/coll/gather_node.c \
-    src/mpid/ch4/shm/numacoll/coll/bcast_node.c \
-    src/mpid/ch4/shm/numacoll/coll/reduce_node.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_wait.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_copy.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_queue.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_barrier.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_barrier_tree.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_barrier_central.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_barrier_combining.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_barrier_dissemination.c \
+    src/mpid/ch4/shm/numacoll/mpich/vars.c \
+    src/mpid/ch4/shm/numacoll/mpich/world.c \
+    src/mpid/ch4/shm/numacoll/mpich/comm.c \
+    src/mpid/ch4/shm/numacoll/mpich/machine.c \
+    src/mpid/ch4/shm/numacoll/mpich/location.c \
+    src/mpid/ch4/shm/numacoll/mpich/locality.c \
+    src/mpid/ch4/shm/numacoll/mpich/hierarchy.c \
+    src/mpid/ch4/shm/numacoll/mpich/segment.c \
+    src/mpid/ch4/shm/numacoll/mpich/counts.c \
+    src/mpid/ch4/shm/numacoll/mpich/report.c \
+    src/mpid/ch4/shm/numacoll/mpich/pvars.c \
+    src/mpid/ch4/shm/numacoll/mpich/stream.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_transfer.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_scatter.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_gather.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_bcast.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_reduce.c \
     src/mpid/ch4/shm/numacoll/coll/bcast.c \
     src/mpid/ch4/shm/numacoll/coll/barrier.c \
-    src/mpid/ch4/shm/numacoll/coll/blocks.c \
+    src/mpid/ch4/shm/numacoll/mpich/blocks.c \
     src/mpid/ch4/shm/numacoll/coll/across.c \
     src/mpid/ch4/shm/numacoll/coll/hier.c \
     src/mpid/ch4/shm/numacoll/coll/scatter.c \

@@ -4,7 +4,7 @@
 #define NUMACOLL_HOOKS_H_INCLUDED
 
 #include "numacoll_table.h"
-#include "glue/compat.h"
+#include "mpich/compat.h"
 
 /* leaf: the parameters a selection file gives, -1 for none */
 #define NC_DECLARE_POSIX(name, Name, NAME, params, args, fixed) \

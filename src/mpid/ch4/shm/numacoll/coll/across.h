@@ -3,7 +3,7 @@
 #ifndef NUMACOLL_ACROSS_H_INCLUDED
 #define NUMACOLL_ACROSS_H_INCLUDED
 
-#include "blocks.h"
+#include "../mpich/blocks.h"
 
 /* Begins a message to another node, and counts it. */
 int MPIDI_NUMACOLL_send(struct MPIDI_NUMACOLL_comm *state, const void *from, size_t bytes, int to, int tag, MPIR_Comm * comm,

@@ -1,4 +1,4 @@
-/* MPI_Barrier: inside a node by one of the barriers of sync/, across nodes by messages among their leaders.
+/* MPI_Barrier: inside a node by one of the barriers of shm/, across nodes by messages among their leaders.
  *
  *   1  on each node, all arrive
  *   2  the leaders (local ranks 0), by dissemination

@@ -1,4 +1,4 @@
-/* The elements of reduce and allreduce: what a combiner of reduce_node.h does with MPI's types and operations. */
+/* The elements of reduce and allreduce: what a combiner of nc_reduce.h does with MPI's types and operations. */
 
 #ifndef NUMACOLL_REDUCTION_H_INCLUDED
 #define NUMACOLL_REDUCTION_H_INCLUDED

@@ -4,7 +4,7 @@
  *   region i       `done` line of process i              128 bytes   written by i, read by all
  *                  post ring of i, NC_POSTS posts                    written by i's parent of the operation, read by i
  *                  OUT posts of i, NC_OUT_POSTS                      written by i, read by all
- *                  flags of i, see sync/nc_barrier.h
+ *                  flags of i, see shm/nc_barrier.h
  *                  (up to a page)
  *                  OUT ring of i, `slots` slots                      written by i, read by all
  *                  (up to a page)

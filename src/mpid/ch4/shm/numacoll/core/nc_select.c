@@ -44,7 +44,7 @@ static const struct {
     enum answer crowded, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
-    /* one wave; up to 352 bytes go inline (coll/reduce_node.h) */
+    /* one wave; up to 352 bytes go inline (shm/nc_reduce.h) */
     {2, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
     {16, 352, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
     {INT_MAX, 352, ANY, ANY, NC_ALLREDUCE_RB},

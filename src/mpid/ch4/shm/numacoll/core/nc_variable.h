@@ -1,7 +1,7 @@
 /* A variable's value as users write it, in an info key or a selection file: text to number, and what is allowed.
  * Enumerated variables have the numbers 0, 1, .. of their values, in the order of cvars.yaml; sets of levels one bit for
  * each. Plans and links (nc_plan.h) and choices (a word, or one that ends with a colon and a text behind it) are no
- * numbers: who keeps texts gives them one (glue/settings.c). */
+ * numbers: who keeps texts gives them one (mpich/settings.c). */
 
 #ifndef NC_VARIABLE_H_INCLUDED
 #define NC_VARIABLE_H_INCLUDED

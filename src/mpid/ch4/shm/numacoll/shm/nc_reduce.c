@@ -1,4 +1,4 @@
-#include "reduce_node.h"
+#include "nc_reduce.h"
 
 #include <string.h>
 

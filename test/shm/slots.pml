@@ -3,20 +3,20 @@
  * What is mirrored (src/mpid/ch4/shm/numacoll):
  *   AT, clocks            core/nc_clock.h    nc_clock_at, nc_clock_reached; (operation, fragments) in one number
  *   region                core/nc_layout.h   one region per process: `done`, posts, OUT posts, OUT ring, IN ring
- *   write_slot            sync/nc_queue.c    nc_queue_take_slot, then the copy into the slot
- *   write_post            sync/nc_queue.c    nc_queue_take_post, then header and payload
- *   write_out_post        sync/nc_queue.c    nc_queue_take_out_post, then header and payload
- *   write_in              sync/nc_queue.c    nc_queue_in_is_free, nc_queue_await_in, then the copy into the slot
- *   announce              sync/nc_queue.h    nc_queue_announce
- *   GIVE_BACK, step 40    sync/nc_queue.h    nc_queue_give_back, nc_queue_end
- *   bcast_write           coll/bcast_node.c  write_inline, write_fragments, tell_first, tell (flat tree)
- *   bcast_relay           coll/bcast_node.c  relay_fragment: who leads, or hands on, with RELAY
- *   read_message          coll/bcast_node.c  read_message, read_fragments
- *   scatter_write         coll/scatter_node.c    send_inline, send_fragments
- *   scatter_read          coll/scatter_node.c    receive
- *   send_fragment         coll/gather_node.c send_first, send_fragment
- *   receive_fragment      coll/gather_node.c receive_first, receive_round
- *   barrier               any algorithm of sync/nc_barrier.h as the operations between see it; barriers.pml has those
+ *   write_slot            shm/nc_queue.c    nc_queue_take_slot, then the copy into the slot
+ *   write_post            shm/nc_queue.c    nc_queue_take_post, then header and payload
+ *   write_out_post        shm/nc_queue.c    nc_queue_take_out_post, then header and payload
+ *   write_in              shm/nc_queue.c    nc_queue_in_is_free, nc_queue_await_in, then the copy into the slot
+ *   announce              shm/nc_queue.h    nc_queue_announce
+ *   GIVE_BACK, step 40    shm/nc_queue.h    nc_queue_give_back, nc_queue_end
+ *   bcast_write           shm/nc_bcast.c  write_inline, write_fragments, tell_first, tell (flat tree)
+ *   bcast_relay           shm/nc_bcast.c  relay_fragment: who leads, or hands on, with RELAY
+ *   read_message          shm/nc_bcast.c  read_message, read_fragments
+ *   scatter_write         shm/nc_scatter.c    send_inline, send_fragments
+ *   scatter_read          shm/nc_scatter.c    receive
+ *   send_fragment         shm/nc_gather.c send_first, send_fragment
+ *   receive_fragment      shm/nc_gather.c receive_first, receive_round
+ *   barrier               any algorithm of shm/nc_barrier.h as the operations between see it; barriers.pml has those
  *
  * What is not: trees deeper than one level, sets of slots, the wrap of clocks, nc_queue.seen (`done` only grows, so
  * a remembered value only waits longer), and the order of memory: steps are sequentially consistent here, and

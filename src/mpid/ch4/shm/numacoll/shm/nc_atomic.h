@@ -10,7 +10,7 @@ struct nc_atomic {
     uint64_t value;
 };
 
-/* A test may look at every access that orders something (test/sync/crossings.c). */
+/* A test may look at every access that orders something (test/shm/crossings.c). */
 #ifdef NC_ATOMIC_OBSERVED
 void nc_observe_load(const struct nc_atomic *a);
 void nc_observe_store(const struct nc_atomic *a);

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coll/gather_node.h"
-#include "coll/scatter_node.h"
+#include "shm/nc_gather.h"
+#include "shm/nc_scatter.h"
 
 static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max, size_t *moved, int out)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/reduce_node.h"
+#include "shm/nc_reduce.h"
 
 /* ---- operations on an element: b := a op b ---- */
 

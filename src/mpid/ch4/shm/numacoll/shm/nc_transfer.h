@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "../sync/nc_copy.h"
-#include "../sync/nc_queue.h"
+#include "nc_copy.h"
+#include "nc_queue.h"
 
 /* A message on its way. Private to a rank. */
 struct nc_flow {

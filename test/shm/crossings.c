@@ -1,5 +1,5 @@
 /* What a barrier costs on a machine that is not here: 2 packages of 2 NUMA nodes of 32 cores, 128
- * ranks, three mappings. Counted, not timed, in the code of sync/ itself, built with
+ * ranks, three mappings. Counted, not timed, in the code of shm/ itself, built with
  * NC_ATOMIC_OBSERVED. TAP on standard output.
  *
  * A crossing is a load that first sees what a process of another NUMA node has written (that a
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "sync/nc_barrier.h"
+#include "shm/nc_barrier.h"
 
 enum {
     RANKS = 128, CORES = 32, LEVELS = 3, BARRIERS = 5,

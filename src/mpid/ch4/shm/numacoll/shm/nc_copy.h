@@ -1,4 +1,4 @@
-/* The only copies between user buffers and shared memory, but for numbers that are reduced (coll/reduce_node.c), and the
+/* The only copies between user buffers and shared memory, but for numbers that are reduced (shm/nc_reduce.c), and the
  * count of what they move.
  *
  * A stream is a user buffer seen as a row of bytes. Both ends of a transfer walk theirs in order, each by its own

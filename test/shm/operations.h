@@ -3,8 +3,8 @@
 #ifndef OPERATIONS_H_INCLUDED
 #define OPERATIONS_H_INCLUDED
 
-#include "coll/bcast_node.h"
-#include "sync/nc_barrier.h"
+#include "shm/nc_bcast.h"
+#include "shm/nc_barrier.h"
 
 enum { BCAST = 1, SCATTER = 2, GATHER = 4, ALLGATHER = 8, BARRIER = 16, REDUCE = 32, REDUCE_ORDERED = 64, ALL = 127, KINDS = 7 };
 

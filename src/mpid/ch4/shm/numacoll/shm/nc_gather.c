@@ -1,4 +1,4 @@
-#include "gather_node.h"
+#include "nc_gather.h"
 
 /* Numbers are those of PROTOCOLS.md, section 3. Round i is fragment i of all who have one. */
 

@@ -5,7 +5,7 @@
 
 #include "../core/nc_combine.h"
 #include "../core/nc_route.h"
-#include "move_node.h"
+#include "nc_transfer.h"
 
 /* What is done to elements. `packed` ones are in shared memory, one behind the other; those of this rank, and the result,
  * are the context's, by the number of the first. 0 or an error. */

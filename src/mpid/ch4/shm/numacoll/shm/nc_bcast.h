@@ -4,7 +4,7 @@
 #define NC_BCAST_NODE_H_INCLUDED
 
 #include "../core/nc_route.h"
-#include "move_node.h"
+#include "nc_transfer.h"
 
 struct nc_bcast {
     struct nc_move move;

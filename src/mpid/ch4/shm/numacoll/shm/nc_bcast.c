@@ -1,4 +1,4 @@
-#include "bcast_node.h"
+#include "nc_bcast.h"
 
 #include <string.h>
 

@@ -532,5 +532,5 @@ int main(int argc, char **argv)
     if (argc > 2)
         cmocka_set_test_filter(argv[2]);
     alarm(300);
-    return cmocka_run_group_tests_name("sync", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("shm", tests, NULL, NULL);
 }

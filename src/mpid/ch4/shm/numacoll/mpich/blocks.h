@@ -3,7 +3,7 @@
 #ifndef NUMACOLL_BLOCKS_H_INCLUDED
 #define NUMACOLL_BLOCKS_H_INCLUDED
 
-#include "../glue/numacoll.h"
+#include "numacoll.h"
 
 struct nc_blocks {
     void *buffer;

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sync/nc_barrier.h"
+#include "shm/nc_barrier.h"
 
 enum {
     FLAG = NC_BARRIER_KINDS,       /* `hierarchical` once more, releasing by the flag */

@@ -4,7 +4,7 @@
 #define NC_GATHER_NODE_H_INCLUDED
 
 #include "../core/nc_group.h"
-#include "move_node.h"
+#include "nc_transfer.h"
 
 /* They move the rest of streams `mine` through the OUT posts and rings of those who send them into the streams
  * from[ranks] of those who receive; what a rank has for itself is the caller's to copy, and its own

@@ -1,4 +1,4 @@
-/* A communicator's state, and what the rooms of glue/ offer each other and coll/. */
+/* A communicator's state, and what the rooms of mpich/ offer each other and coll/. */
 
 #ifndef NUMACOLL_H_INCLUDED
 #define NUMACOLL_H_INCLUDED
@@ -6,19 +6,19 @@
 #include "mpidimpl.h"
 #include "numacoll_hooks.h"
 #include "settings.h"
-#include "../coll/bcast_node.h"
-#include "../coll/gather_node.h"
-#include "../coll/reduce_node.h"
-#include "../coll/scatter_node.h"
+#include "../shm/nc_bcast.h"
+#include "../shm/nc_gather.h"
+#include "../shm/nc_reduce.h"
+#include "../shm/nc_scatter.h"
 #include "../core/nc_cpus.h"
 #include "../core/nc_topo.h"
 #include "../core/nc_schedule.h"
 #include "../core/nc_tree.h"
 #include "../core/nc_select.h"
-#include "../sync/nc_barrier.h"
-#include "../sync/nc_copy.h"
-#include "../sync/nc_queue.h"
-#include "../sync/nc_wait.h"
+#include "../shm/nc_barrier.h"
+#include "../shm/nc_copy.h"
+#include "../shm/nc_queue.h"
+#include "../shm/nc_wait.h"
 
 /* The collectives, numbered by their rows. */
 enum nc_coll {

@@ -1,4 +1,4 @@
-#include "scatter_node.h"
+#include "nc_scatter.h"
 
 /* Numbers are those of PROTOCOLS.md, section 3. */
 

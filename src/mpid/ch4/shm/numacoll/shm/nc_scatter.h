@@ -3,7 +3,7 @@
 #ifndef NC_SCATTER_NODE_H_INCLUDED
 #define NC_SCATTER_NODE_H_INCLUDED
 
-#include "move_node.h"
+#include "nc_transfer.h"
 
 /* Sends to[r] of the root to stream `mine` of each other rank r, through the IN ring of r. At the
  * root `mine` and to[root] are not used: its own block is the caller's to copy; elsewhere `to` is

@@ -1,4 +1,4 @@
-#include "move_node.h"
+#include "nc_transfer.h"
 
 void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stream *stream,
                    int rank)
