@@ -1,14 +1,15 @@
 /* Where things are in a segment: one header page, then one region per process.
  *
- *   header page    struct nc_header, written by the maker before anybody else attaches, then read only
- *   region i       `done` line of process i              128 bytes   written by i, read by all
- *                  post ring of i, NC_POSTS posts                    written by i's parent of the operation, read by i
- *                  OUT posts of i, NC_OUT_POSTS                      written by i, read by all
+ *                                                       written by       read by
+ *   header page    struct nc_header                     the maker, before anybody attaches   all
+ *   region i       `done` line of process i, 128 bytes  i                i and all others
+ *                  post ring of i, NC_POSTS posts       i's parent       i
+ *                  OUT posts of i, NC_OUT_POSTS         i                all
  *                  flags of i, see shm/nc_barrier.h
  *                  (up to a page)
- *                  OUT ring of i, `slots` slots                      written by i, read by all
+ *                  OUT ring of i, `slots` slots         i                all
  *                  (up to a page)
- *                  IN ring of i, `in_slots` slots                    written by the root of a scatter, read by i
+ *                  IN ring of i, `in_slots` slots       a scatter's root i
  *                  (up to a page)
  *
  * Regions and rings start at pages, because placement is per page; lines that have different writers are 128 bytes
@@ -25,9 +26,11 @@
 
 #define NC_LINE 128             /* bytes between lines of different writers */
 #define NC_POSTS 32             /* posts of a ring: operations a writer may be ahead of a reader */
-#define NC_OUT_POSTS 16         /* the same of OUT posts; 64 ranks with the default slots stay below 8 MiB */
+/* OUT posts of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
+#define NC_OUT_POSTS 16
 #define NC_POST_BYTES 384       /* a post: header and payload */
-#define NC_FLAGS(ranks) ((ranks) + 2)   /* lines for barriers: one for each rank that writes, a counter, a gate */
+/* lines for barriers: one for each rank that writes, a counter, a gate */
+#define NC_FLAGS(ranks) ((ranks) + 2)
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {
@@ -47,7 +50,8 @@ struct nc_layout {
     size_t in;
     size_t slot_stride;
     size_t region;              /* all of it */
-    uint32_t in_slots;          /* slots of an IN ring: half as many as of an OUT ring, as only scatters use it */
+    /* slots of an IN ring: half as many as of an OUT ring, as only scatters use it */
+    uint32_t in_slots;
     uint32_t in_set;            /* and how many of them a reader gives back at a time */
 };
 

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NC_ELEMENT 64           /* no basic element is larger, bytes; bytes of one may be left over at a fragment's end */
+/* no basic element is larger, bytes; bytes of one may be left over at a fragment's end */
+#define NC_ELEMENT 64
 
 /* Moves up to max bytes between `packed` and the user's buffer, from byte `offset` of its packed form. Stops only
  * between basic elements; *moved says where. 0 or an error. */

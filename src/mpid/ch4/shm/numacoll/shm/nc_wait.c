@@ -4,7 +4,8 @@
 #include <sched.h>
 #include <time.h>
 
-#define FRUITLESS_NS 50000      /* after which the CPU is given away whatever the masks say: containers have quotas */
+/* after which the CPU is given away whatever the masks say: containers have quotas */
+#define FRUITLESS_NS 50000
 #define CROWDED_SPINS 5         /* 4 ranks on 2 processors, 4 B: 4.6 us; 20: 5.3, 60: 7.4, 150: 11.7 */
 
 /* When crowded the writer needs the CPU first: progress once in so many yields. 64 ranks on 2 processors, barriers: 16 takes 0.7 of the time

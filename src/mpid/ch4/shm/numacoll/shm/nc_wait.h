@@ -23,7 +23,8 @@ struct nc_waiter {
 /* The slow part of nc_wait_clock: progress, and giving the CPU away. */
 int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter);
 
-#define NC_WAIT_SPINS 200       /* looks, a PAUSE after each: many times what a line takes to come from another core */
+/* looks, a PAUSE after each: many times what a line takes to come from another core */
+#define NC_WAIT_SPINS 200
 
 /* Waits until *at has reached the clock `wanted`; 0, or the error of progress. The acquire is the reader's half of
  * every pair in nc_queue.c and nc_barrier.h; the call site names the release. */
