@@ -10,7 +10,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(sys.argv[1]).resolve()
 V = "MPIR_CVAR_NUMACOLL_"
 FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "numacoll", V + "REPORT": "2", "NCTEST_CALLS": "1"}
-ROWS = subprocess.run([HERE.parent.parent / "maint/gencvars", "--rows"], capture_output=True, text=True, check=True).stdout.split()
+ROWS = subprocess.run(
+    [HERE.parent.parent / "maint/gencvars", "--rows"], capture_output=True, text=True, check=True
+).stdout.split()
 PRELOAD = HERE / "coll/bin/refuse.so"
 count = bad = 0
 
@@ -33,12 +35,28 @@ def environment(settings):
 
 
 def command(program, ranks, refuse="", arguments=()):
-    preload = ["-genv", "LD_PRELOAD", str(PRELOAD), "-genv", "NCTEST_REFUSE", refuse] if refuse else []
-    return [str(PREFIX / "bin/mpiexec"), *preload, "-n", str(ranks), str(HERE / "coll/bin" / program), *arguments]
+    preload = (
+        ["-genv", "LD_PRELOAD", str(PRELOAD), "-genv", "NCTEST_REFUSE", refuse] if refuse else []
+    )
+    return [
+        str(PREFIX / "bin/mpiexec"),
+        *preload,
+        "-n",
+        str(ranks),
+        str(HERE / "coll/bin" / program),
+        *arguments,
+    ]
 
 
 def run(words, settings):
-    return subprocess.run(words, env=environment(settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    return subprocess.run(
+        words,
+        env=environment(settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+    )
 
 
 def made(done):
@@ -48,7 +66,9 @@ def made(done):
 
 def served(done, collective="bcast"):
     """What numacoll reports at last of a collective: served, fell back, and the reasons."""
-    lines = re.findall(rf"^numacoll: {collective} served (\d+) fell_back (\d+)(.*)", done.stderr, re.M)
+    lines = re.findall(
+        rf"^numacoll: {collective} served (\d+) fell_back (\d+)(.*)", done.stderr, re.M
+    )
     return (int(lines[-1][0]), int(lines[-1][1]), lines[-1][2]) if lines else (0, 0, "")
 
 
@@ -61,7 +81,12 @@ def outcome(done, expect_served, reason="", says="", own=0):
         s, f, why = served(done, collective)
         if collective == "allreduce":
             s -= min(max(s - calls, 0), own)
-        if expect_served and (s, f) != (calls, 0) or not expect_served and (s, f, why) != (0, calls, f" {reason}={calls}"):
+        if (
+            expect_served
+            and (s, f) != (calls, 0)
+            or not expect_served
+            and (s, f, why) != (0, calls, f" {reason}={calls}")
+        ):
             return f"{calls} calls of {collective}: served {s} fell_back {f}{why}"
     if says and says not in done.stderr:
         return f"does not say: {says}\n{done.stderr[-400:]}"

@@ -1,5 +1,5 @@
-/* Preloaded into a rank: refuses what NCTEST_REFUSE names (memfd, mkstemp, open, pages), as a container or a full
- * file system would. */
+/* Preloaded into a rank: refuses what NCTEST_REFUSE names (memfd, mkstemp, open, pages), as a
+ * container or a full file system would. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,8 @@ static int refused(const char *what)
 
 int memfd_create(const char *name, unsigned flags)
 {
-    int (*next) (const char *, unsigned) = (int (*)(const char *, unsigned)) dlsym(RTLD_NEXT, "memfd_create");
+    int (*next)(const char *, unsigned) = (int (*)(const char *, unsigned)) dlsym(RTLD_NEXT,
+                                                                                  "memfd_create");
 
     if (refused("memfd")) {
         errno = EPERM;
@@ -29,7 +30,7 @@ int memfd_create(const char *name, unsigned flags)
 /* only ours: MPICH itself needs files in /dev/shm */
 int mkstemp(char *path)
 {
-    int (*next) (char *) = (int (*)(char *)) dlsym(RTLD_NEXT, "mkstemp");
+    int (*next)(char *) = (int (*)(char *)) dlsym(RTLD_NEXT, "mkstemp");
 
     if (refused("mkstemp") && strstr(path, "numacoll")) {
         errno = EACCES;
@@ -41,7 +42,8 @@ int mkstemp(char *path)
 /* another process's descriptors, as across PID namespaces */
 int open(const char *path, int flags, ...)
 {
-    int (*next) (const char *, int, ...) = (int (*)(const char *, int, ...)) dlsym(RTLD_NEXT, "open");
+    int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...)) dlsym(RTLD_NEXT,
+                                                                                  "open");
     va_list list;
     int mode;
 
@@ -58,7 +60,8 @@ int open(const char *path, int flags, ...)
 /* the pages of a region, though not the header's */
 int fallocate(int fd, int mode, off_t offset, off_t length)
 {
-    int (*next) (int, int, off_t, off_t) = (int (*)(int, int, off_t, off_t)) dlsym(RTLD_NEXT, "fallocate");
+    int (*next)(int, int, off_t, off_t) = (int (*)(int, int, off_t, off_t)) dlsym(RTLD_NEXT,
+                                                                                  "fallocate");
 
     if (refused("pages") && length > 4096) {
         errno = ENOSPC;

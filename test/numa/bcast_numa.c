@@ -1,13 +1,13 @@
-/* Broadcasts from every root, and then the question where the pages of the segment are. It is put twice, to numacoll's
- * performance variables and to the kernel, over the mapping that /proc/self/maps names; each rank asks for its own
- * region, and the answers must agree.
- *   bcast_numa PLACEMENT:POLICY:VERDICT[:HUGE] ...      each on a communicator of its own
- * PLACEMENT  a value of MPIR_CVAR_NUMACOLL_PLACEMENT; where the variable has another, by info key
- * POLICY     local: pages come from the node of who touches them, as is usual; elsewhere: this process's memory policy
+/* Broadcasts from every root, and then the question where the pages of the segment are. It is put
+ * twice, to numacoll's performance variables and to the kernel, over the mapping that
+ * /proc/self/maps names; each rank asks for its own region, and the answers must agree. bcast_numa
+ * PLACEMENT:POLICY:VERDICT[:HUGE] ...      each on a communicator of its own PLACEMENT  a value of
+ * MPIR_CVAR_NUMACOLL_PLACEMENT; where the variable has another, by info key POLICY     local: pages
+ * come from the node of who touches them, as is usual; elsewhere: this process's memory policy
  *            prefers another node
- * VERDICT    placed: every page of every region must be on its owner's node; misplaced: at least half must not
- * HUGE       a value of MPIR_CVAR_NUMACOLL_HUGE_PAGES: the segment must then be one huge page for each node
- * Rank 0 prints the ranks' nodes and a line for each case. */
+ * VERDICT    placed: every page of every region must be on its owner's node; misplaced: at least
+ * half must not HUGE       a value of MPIR_CVAR_NUMACOLL_HUGE_PAGES: the segment must then be one
+ * huge page for each node Rank 0 prints the ranks' nodes and a line for each case. */
 
 #define _GNU_SOURCE
 #include <linux/mempolicy.h>
@@ -67,8 +67,8 @@ static void set_policy(const char *policy, int node)
     unsigned long other = 1ul << (node ^ 1);
     int elsewhere = !strcmp(policy, "elsewhere");
 
-    if (syscall(SYS_set_mempolicy, elsewhere ? MPOL_PREFERRED : MPOL_DEFAULT, elsewhere ? &other : NULL,
-                elsewhere ? 8 * sizeof other : 0))
+    if (syscall(SYS_set_mempolicy, elsewhere ? MPOL_PREFERRED : MPOL_DEFAULT,
+                elsewhere ? &other : NULL, elsewhere ? 8 * sizeof other : 0))
         nc_fail("set_mempolicy", node, elsewhere);
 }
 
@@ -107,7 +107,8 @@ static void look_at_pages(char *region, size_t pages, int node, numbers n)
             n[ABSENT]++;
             continue;
         }
-        /* move_pages only knows pages this process has used; its reading moves none that is there */
+        /* move_pages only knows pages this process has used; its reading moves none that is there
+         */
         (void) *(volatile char *) page;
         if (syscall(SYS_move_pages, 0, 1ul, &page, NULL, &where, 0) || where < 0)
             nc_fail("no node of page", (long) i, where);
@@ -147,7 +148,7 @@ static void look_at_huge_page(char *segment, size_t bytes, int node, numbers n)
 
 static void read_pvars(numbers n)
 {
-    static const char *names[] = { "right", "misplaced", "unverified" };
+    static const char *names[] = {"right", "misplaced", "unverified"};
     static struct nc_pvar all[256];
     int used = nc_pvars_open(all, 256), found = 0;
 
@@ -186,9 +187,11 @@ static bool judge(const char *verdict, const numbers sum)
 
 static void print(const char *text, bool good, const numbers sum)
 {
-    printf("%s %s: of %llu pages right %llu wrong %llu absent %llu, by numacoll right %llu wrong %llu "
-           "unverified %llu\n", good ? "right" : "WRONG", text, sum[PAGES], sum[RIGHT], sum[WRONG], sum[ABSENT],
-           sum[SAID_RIGHT], sum[SAID_WRONG], sum[SAID_UNVERIFIED]);
+    printf(
+        "%s %s: of %llu pages right %llu wrong %llu absent %llu, by numacoll right %llu wrong %llu "
+        "unverified %llu\n",
+        good ? "right" : "WRONG", text, sum[PAGES], sum[RIGHT], sum[WRONG], sum[ABSENT],
+        sum[SAID_RIGHT], sum[SAID_WRONG], sum[SAID_UNVERIFIED]);
 }
 
 /* ---- one case ---- */
@@ -230,7 +233,7 @@ static void one_case(const char *text, int node)
 {
     char placement[32] = "", policy[32] = "", verdict[32] = "", huge[32] = "", *segment;
     int errors = nc_errors;
-    numbers mine = { 0 }, sum = { 0 };
+    numbers mine = {0}, sum = {0};
     size_t bytes;
     MPI_Comm comm;
 

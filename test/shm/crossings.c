@@ -19,14 +19,19 @@
 #include "shm/nc_barrier.h"
 
 enum {
-    RANKS = 128, CORES = 32, LEVELS = 3, BARRIERS = 5,
-    FLAG = NC_BARRIER_KINDS, VARIANTS, HIERARCHICAL = FLAG - 1,
+    RANKS = 128,
+    CORES = 32,
+    LEVELS = 3,
+    BARRIERS = 5,
+    FLAG = NC_BARRIER_KINDS,
+    VARIANTS,
+    HIERARCHICAL = FLAG - 1,
     STACK = 64 * 1024
 };
 
 enum mapping { BY_CORE, BY_NUMA, BY_PACKAGE, MAPPINGS };
 
-static const char *const mapping_name[MAPPINGS] = { "core", "numa", "package" };
+static const char *const mapping_name[MAPPINGS] = {"core", "numa", "package"};
 
 static int core_of(enum mapping mapping, int rank)
 {
@@ -51,9 +56,9 @@ struct line {
 
 enum { LINES = RANKS * (RANKS + 2) };
 
-static char areas[LINES * NC_LINE] __attribute__ ((aligned(NC_LINE)));
+static char areas[LINES * NC_LINE] __attribute__((aligned(NC_LINE)));
 static struct line line[LINES];
-static uint32_t seen[RANKS][LINES];     /* `times` when a rank looked last */
+static uint32_t seen[RANKS][LINES]; /* `times` when a rank looked last */
 static int depth[RANKS], crossings, me;
 static int numa_of[RANKS];
 
@@ -97,7 +102,7 @@ static int failed;
 
 static ucontext_t scheduler, context[RANKS];
 static char stack[RANKS][STACK];
-static int waiting[RANKS], left;        /* ranks that are not through */
+static int waiting[RANKS], left; /* ranks that are not through */
 
 /* Progress, as the wait calls it. */
 static int give_way(void *unused)
@@ -150,9 +155,7 @@ struct machine {
 static void make_machine(struct machine *m, enum mapping mapping)
 {
     static int unit[RANKS][NC_LEVEL_NODE + 1];
-    struct nc_locations locations = {
-        .ranks = RANKS,.columns = NC_LEVEL_NODE + 1,.unit = unit[0]
-    };
+    struct nc_locations locations = {.ranks = RANKS, .columns = NC_LEVEL_NODE + 1, .unit = unit[0]};
     struct nc_topo topo;
 
     for (int r = 0; r < RANKS; r++) {
@@ -167,24 +170,21 @@ static void make_machine(struct machine *m, enum mapping mapping)
 }
 
 static const struct nc_shape_tree inside[LEVELS] = {
-    {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}
-};
+    {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}};
 
 static void make_barriers(int variant, const struct machine *m)
 {
     const struct nc_barrier_algorithm *a =
         &nc_barrier_algorithms[variant == FLAG ? HIERARCHICAL : variant];
     struct nc_barrier_levels levels = {
-        .groups = &m->groups,.inside = inside,.flag = variant == FLAG
-    };
+        .groups = &m->groups, .inside = inside, .flag = variant == FLAG};
 
     function = a->function;
     for (int r = 0; r < RANKS; r++) {
         area[r] = areas + (size_t) r * nc_barrier_bytes(RANKS);
-        waiter[r] = (struct nc_waiter) {.progress = give_way,.yield = true };
-        barrier[r] = (struct nc_barrier) {
-            .region = area,.rank = r,.ranks = RANKS,.waiter = &waiter[r]
-        };
+        waiter[r] = (struct nc_waiter){.progress = give_way, .yield = true};
+        barrier[r] = (struct nc_barrier){
+            .region = area, .rank = r, .ranks = RANKS, .waiter = &waiter[r]};
         private_memory[r] = malloc(nc_barrier_private_bytes(RANKS));
         nc_barrier_shape(&barrier[r], private_memory[r], a, &levels);
     }
@@ -201,7 +201,7 @@ static struct cost cost[MAPPINGS][VARIANTS];
 /* The worst of some barriers; the first, which finds lines nobody has written, does not count. */
 static struct cost measure(int variant, const struct machine *m)
 {
-    struct cost worst = { 0, 0 };
+    struct cost worst = {0, 0};
 
     make_barriers(variant, m);
     run_barrier();
@@ -285,7 +285,7 @@ int main(void)
               "mapping by %s: its longest chain is at most twice the levels", mapping_name[m]);
     }
     check(cost[0][HIERARCHICAL].total == cost[1][HIERARCHICAL].total &&
-          cost[0][HIERARCHICAL].total == cost[2][HIERARCHICAL].total,
+              cost[0][HIERARCHICAL].total == cost[2][HIERARCHICAL].total,
           "it crosses as often in each mapping");
     return failures > 0;
 }

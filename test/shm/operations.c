@@ -7,7 +7,8 @@
 #include "shm/nc_gather.h"
 #include "shm/nc_scatter.h"
 
-static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max, size_t *moved, int out)
+static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max,
+                      size_t *moved, int out)
 {
     size_t n = 0;
 
@@ -35,7 +36,7 @@ static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *m
 
 static struct nc_stream stream_of(const struct run *run, struct typed *t)
 {
-    struct nc_stream s = {.bytes = run->typed ? NULL : (char *) t->memory,.length = t->length };
+    struct nc_stream s = {.bytes = run->typed ? NULL : (char *) t->memory, .length = t->length};
 
     s.pack = pack;
     s.unpack = unpack;
@@ -67,7 +68,8 @@ static size_t length_of(const struct run *run, uint64_t *dice)
 
 static void set_up_stream(struct rank *r, int at, size_t length)
 {
-    r->typed[at] = (struct typed) {.memory = r->memory + (size_t) at * r->user_bytes,.length = length };
+    r->typed[at] = (struct typed){.memory = r->memory + (size_t) at * r->user_bytes,
+                                  .length = length};
     r->stream[at] = stream_of(r->run, &r->typed[at]);
 }
 
@@ -85,10 +87,12 @@ void to_receive(struct rank *r, int at, int message)
         *user_byte(r->run, r->typed[at].memory, i) = 0xee;
 }
 
-/* The bytes that are wrong in stream `at` after a message was received into it, which was `sent` bytes. */
+/* The bytes that are wrong in stream `at` after a message was received into it, which was `sent`
+ * bytes. */
 static int wrong_in(const struct rank *r, int at, int message, size_t sent)
 {
-    size_t arrived = r->length[message] < r->other[message] ? r->length[message] : r->other[message];
+    size_t arrived = r->length[message] < r->other[message] ? r->length[message]
+                                                            : r->other[message];
     int wrong = sent != r->length[message];
 
     /* a message that ends inside an element leaves that element as it was */
@@ -96,7 +100,7 @@ static int wrong_in(const struct rank *r, int at, int message, size_t sent)
         arrived -= arrived % ELEMENT;
     for (size_t i = 0; i < r->other[message]; i++)
         wrong += *user_byte(r->run, r->typed[at].memory, i) !=
-            (i < arrived ? byte_at(r->operation, message, i) : 0xee);
+                 (i < arrived ? byte_at(r->operation, message, i) : 0xee);
     return wrong;
 }
 
@@ -128,7 +132,8 @@ static int scatter(struct rank *r)
     return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
 }
 
-/* Whether message r of an allgather is left to the caller to carry on: then it is not to be touched here. */
+/* Whether message r of an allgather is left to the caller to carry on: then it is not to be touched
+ * here. */
 static bool stays_away(const struct rank *r, int message)
 {
     const int *group = r->bcast->route.groups->of[0];
@@ -154,11 +159,14 @@ static int gather(struct rank *r, int to)
     to_send(r, ranks, me);
     for (int i = 0; i < ranks && receives; i++)
         to_receive(r, i, i);
-    if (to < 0 ? nc_allgather_node(r->move, r->bcast->route.groups, &r->stream[ranks], r->stream, r->sent) :
-        nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
+    if (to < 0 ? nc_allgather_node(r->move, r->bcast->route.groups, &r->stream[ranks], r->stream,
+                                   r->sent)
+               : nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
         return 1;
     for (int i = 0; i < ranks && receives; i++)
-        wrong += i == me ? 0 : to < 0 && stays_away(r, i) ? untouched(r, i, i, r->sent[i]) : wrong_in(r, i, i, r->sent[i]);
+        wrong += i == me                      ? 0
+                 : to < 0 && stays_away(r, i) ? untouched(r, i, i, r->sent[i])
+                                              : wrong_in(r, i, i, r->sent[i]);
     return wrong;
 }
 
@@ -175,24 +183,26 @@ static int gather_in_teams(struct rank *r, int teams)
         return 1;
     for (int i = 0; i < ranks; i++) {
         if (i != me)
-            wrong += is_mate(r, teams, i) ? wrong_in(r, i, i, r->sent[i]) :
-                untouched(r, i, i, r->length[i]);
+            wrong += is_mate(r, teams, i) ? wrong_in(r, i, i, r->sent[i])
+                                          : untouched(r, i, i, r->length[i]);
     }
     return wrong;
 }
 
 static int barrier(struct rank *r, uint64_t variant)
 {
-    int error = (variant ? nc_barrier_central : nc_barrier_dissemination) (r->barrier, r->queue->operation + 1);
+    int error = (variant ? nc_barrier_central : nc_barrier_dissemination)(r->barrier,
+                                                                          r->queue->operation + 1);
 
     nc_queue_end(r->queue);
     return error;
 }
 
-/* Whole elements of some size, and as many on all ranks; or, now and then, where lengths are to differ, not. */
+/* Whole elements of some size, and as many on all ranks; or, now and then, where lengths are to
+ * differ, not. */
 static void to_reduce(struct rank *r, uint64_t *dice)
 {
-    const size_t element[] = { 1, 3, 8, 48, r->run->geometry.slot_bytes };
+    const size_t element[] = {1, 3, 8, 48, r->run->geometry.slot_bytes};
     bool alike = !r->run->mismatch || random_next(dice) % 2;
 
     r->element = element[random_next(dice) % (sizeof element / sizeof *element)];
@@ -227,8 +237,9 @@ int operate(struct rank *r, uint64_t *dice)
         case GATHER:
             return gather(r, r->root);
         case ALLGATHER:
-            return random_next(dice) % 2 ? gather(r, -1) :
-                gather_in_teams(r, 1 + (int) (random_next(dice) % run->geometry.ranks));
+            return random_next(dice) % 2
+                       ? gather(r, -1)
+                       : gather_in_teams(r, 1 + (int) (random_next(dice) % run->geometry.ranks));
         case REDUCE:
             return reduce_up(r, random_next(dice));
         case REDUCE_ORDERED:

@@ -1,4 +1,5 @@
-/* What a rank of test_node does: operations on messages whose bytes it can check, and what they need to know of the run. */
+/* What a rank of test_node does: operations on messages whose bytes it can check, and what they
+ * need to know of the run. */
 
 #ifndef OPERATIONS_H_INCLUDED
 #define OPERATIONS_H_INCLUDED
@@ -6,23 +7,33 @@
 #include "shm/nc_bcast.h"
 #include "shm/nc_barrier.h"
 
-enum { BCAST = 1, SCATTER = 2, GATHER = 4, ALLGATHER = 8, BARRIER = 16, REDUCE = 32, REDUCE_ORDERED = 64, ALL = 127, KINDS = 7 };
+enum {
+    BCAST = 1,
+    SCATTER = 2,
+    GATHER = 4,
+    ALLGATHER = 8,
+    BARRIER = 16,
+    REDUCE = 32,
+    REDUCE_ORDERED = 64,
+    ALL = 127,
+    KINDS = 7
+};
 
 struct run {
     struct nc_geometry geometry;
-    int kinds;                  /* of operations, a random one each time; 0: BCAST */
+    int kinds; /* of operations, a random one each time; 0: BCAST */
     enum nc_tree_kind tree;
     int k;
     bool sqrt_rule, typed, mismatch, fixed_root;
-    bool breaks;                /* the combiner of a rank, now and then */
-    int nodes;                  /* NUMA nodes, dealt out in turn; 0: one */
-    int packages;               /* these are dealt out to in turn; 0: one */
-    int caches;                 /* of each NUMA node, dealt out likewise; 0: none are known */
-    const char *group;          /* as BCAST_GROUP, `tree` tells where it is flat; NULL: everywhere */
-    bool remade;                /* now and then there are other trees, where the last ones were */
+    bool breaks;       /* the combiner of a rank, now and then */
+    int nodes;         /* NUMA nodes, dealt out in turn; 0: one */
+    int packages;      /* these are dealt out to in turn; 0: one */
+    int caches;        /* of each NUMA node, dealt out likewise; 0: none are known */
+    const char *group; /* as BCAST_GROUP, `tree` tells where it is flat; NULL: everywhere */
+    bool remade;       /* now and then there are other trees, where the last ones were */
     int operations;
-    size_t largest;             /* bytes */
-    int delays;                 /* one in so many steps is delayed; 0: none */
+    size_t largest; /* bytes */
+    int delays;     /* one in so many steps is delayed; 0: none */
     char **region;
 };
 
@@ -59,11 +70,12 @@ struct place {
     struct nc_topo topo;
     struct nc_groups groups;
     char *route_memory;
-    struct nc_route *route;     /* [ranks] */
+    struct nc_route *route; /* [ranks] */
 };
 
-/* What a rank works with, and one operation: who is its root, and the lengths as writer and reader of message r see them.
- * Message r is for rank r of a scatter, of rank r otherwise; a broadcast has message 0 only. */
+/* What a rank works with, and one operation: who is its root, and the lengths as writer and reader
+ * of message r see them. Message r is for rank r of a scatter, of rank r otherwise; a broadcast has
+ * message 0 only. */
 struct rank {
     const struct run *run;
     struct nc_queue *queue;
@@ -71,13 +83,13 @@ struct rank {
     struct nc_move *move;
     struct nc_barrier *barrier;
     const struct place *place;
-    unsigned char *memory;      /* of the streams of all messages, user_bytes of each, and of my own */
+    unsigned char *memory; /* of the streams of all messages, user_bytes of each, and of my own */
     size_t user_bytes;
-    struct typed *typed;        /* [ranks + 1], the last for what I send alone */
+    struct typed *typed; /* [ranks + 1], the last for what I send alone */
     struct nc_stream *stream;
     size_t *length, *other, *sent;
-    size_t element;             /* bytes of what is reduced */
-    int *mate;                  /* [ranks + 1][ranks] my team's, of each number of teams */
+    size_t element; /* bytes of what is reduced */
+    int *mate;      /* [ranks + 1][ranks] my team's, of each number of teams */
     int operation, root;
 };
 
@@ -87,7 +99,7 @@ static inline struct nc_team team_of(const struct rank *r, int teams)
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
     int size = (ranks - 1 - me % teams) / teams + 1;
 
-    return (struct nc_team) {r->mate + teams * ranks, size, me / teams};
+    return (struct nc_team){r->mate + teams * ranks, size, me / teams};
 }
 
 static inline bool is_mate(const struct rank *r, int teams, int rank)

@@ -15,8 +15,8 @@ static void add(size_t element, const unsigned char *a, unsigned char *b)
         b[i] = (unsigned char) (a[i] + b[i]);
 }
 
-/* Pairs (f, c) as x -> f x + c mod 256, one after the other: associative, not commutative. Factors are made odd, as even
- * ones would soon be 0. Of a byte left over, the first. */
+/* Pairs (f, c) as x -> f x + c mod 256, one after the other: associative, not commutative. Factors
+ * are made odd, as even ones would soon be 0. Of a byte left over, the first. */
 static void compose(size_t element, const unsigned char *a, unsigned char *b)
 {
     for (size_t i = 0; i + 1 < element; i += 2) {
@@ -35,31 +35,35 @@ enum { MISALIGNED = 1, BROKEN };
 struct reduction {
     const struct run *run;
     size_t element;
-    operator *operate;
-    unsigned char *mine, *result;       /* in the user's memory */
-    unsigned char *temporary;   /* an element */
-    bool breaks;                /* the first join fails */
-    bool in_place;              /* the result is where mine is */
-    int error;                  /* the first one */
+    operator* operate;
+    unsigned char *mine, *result; /* in the user's memory */
+    unsigned char *temporary;     /* an element */
+    bool breaks;                  /* the first join fails */
+    bool in_place;                /* the result is where mine is */
+    int error;                    /* the first one */
 };
 
 /* Elements are where their type may be, as far as malloc would care. */
 static int verdict(struct reduction *c, const void *packed)
 {
-    int error = c->breaks ? BROKEN : c->element % 16 == 0 && (uintptr_t) packed % 16 != 0 ? MISALIGNED : 0;
+    int error = c->breaks                                              ? BROKEN
+                : c->element % 16 == 0 && (uintptr_t) packed % 16 != 0 ? MISALIGNED
+                                                                       : 0;
 
     if (!c->error)
         c->error = error;
     return error;
 }
 
-static void get(const struct reduction *c, unsigned char *from, size_t element, unsigned char *packed)
+static void get(const struct reduction *c, unsigned char *from, size_t element,
+                unsigned char *packed)
 {
     for (size_t i = 0; i < c->element; i++)
         packed[i] = *user_byte(c->run, from, element * c->element + i);
 }
 
-static void put(const struct reduction *c, unsigned char *to, size_t element, const unsigned char *packed)
+static void put(const struct reduction *c, unsigned char *to, size_t element,
+                const unsigned char *packed)
 {
     for (size_t i = 0; i < c->element; i++)
         *user_byte(c->run, to, element * c->element + i) = packed[i];
@@ -102,11 +106,13 @@ static int join_packed(void *context, const void *packed, void *other, size_t n)
     struct reduction *c = context;
 
     for (size_t e = 0; e < n; e++)
-        c->operate(c->element, (const unsigned char *) packed + e * c->element, (unsigned char *) other + e * c->element);
+        c->operate(c->element, (const unsigned char *) packed + e * c->element,
+                   (unsigned char *) other + e * c->element);
     return verdict(c, packed) | verdict(c, other);
 }
 
-/* Where elements have no gaps they are also combined as numbers would be; a row of those knows no context. */
+/* Where elements have no gaps they are also combined as numbers would be; a row of those knows no
+ * context. */
 static _Thread_local const struct reduction *current;
 
 static void numbers(void *result, const void *a, const void *b, size_t n)
@@ -123,7 +129,8 @@ static void numbers(void *result, const void *a, const void *b, size_t n)
 /* ---- what is to come of it ---- */
 
 /* Element e of what the ranks have that are joined. */
-static void expect(const struct rank *r, const struct reduction *c, const bool *joined, size_t e, unsigned char *result)
+static void expect(const struct rank *r, const struct reduction *c, const bool *joined, size_t e,
+                   unsigned char *result)
 {
     bool taken = false;
 
@@ -139,14 +146,17 @@ static void expect(const struct rank *r, const struct reduction *c, const bool *
     }
 }
 
-static void untouched(const struct rank *r, const struct reduction *c, size_t e, unsigned char *bytes)
+static void untouched(const struct rank *r, const struct reduction *c, size_t e,
+                      unsigned char *bytes)
 {
     for (size_t i = 0; i < c->element; i++)
         bytes[i] = c->in_place ? byte_at(r->operation, r->queue->rank, e * c->element + i) : 0xee;
 }
 
-/* The bytes of the result that are wrong; there is one in the range, and the others are as they were. */
-static int wrong_in(const struct rank *r, const struct reduction *c, const bool *joined, const struct nc_range *range)
+/* The bytes of the result that are wrong; there is one in the range, and the others are as they
+ * were. */
+static int wrong_in(const struct rank *r, const struct reduction *c, const bool *joined,
+                    const struct nc_range *range)
 {
     size_t elements = r->length[r->queue->rank] / c->element;
     unsigned char *expected = malloc(c->element), *found = malloc(c->element);
@@ -165,13 +175,17 @@ static int wrong_in(const struct rank *r, const struct reduction *c, const bool 
     return wrong;
 }
 
-/* My operand, in the last stream, and room for the result, in the first, if it has any of its own. */
-static struct reduction prepare(struct rank *r, operator *operate, int breaker, uint64_t choice)
+/* My operand, in the last stream, and room for the result, in the first, if it has any of its own.
+ */
+static struct reduction prepare(struct rank *r, operator* operate, int breaker, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
-    struct reduction c = {.run = r->run,.element = r->element,.operate = operate,.temporary = malloc(r->element),
-        .breaks = breaker == me,.in_place = (choice >> 12) % 3 == 0
-    };
+    struct reduction c = {.run = r->run,
+                          .element = r->element,
+                          .operate = operate,
+                          .temporary = malloc(r->element),
+                          .breaks = breaker == me,
+                          .in_place = (choice >> 12) % 3 == 0};
 
     r->other[me] = r->length[me];
     to_send(r, ranks, me);
@@ -190,13 +204,19 @@ static int breaker_of(const struct run *run, uint64_t choice)
 /* Ranks need not do alike. */
 static struct nc_combiner combiner_of(const struct rank *r, struct reduction *c, uint64_t choice)
 {
-    bool as_numbers = !r->run->typed && !c->breaks && (choice >> 8 & 3) != (uint64_t) r->queue->rank % 4;
+    bool as_numbers = !r->run->typed && !c->breaks &&
+                      (choice >> 8 & 3) != (uint64_t) r->queue->rank % 4;
 
     current = c;
-    return (struct nc_combiner) {.element = c->element,.context = c,.own = own,.take = take,.join = join,
-        .join_packed = join_packed,.numbers = as_numbers ? numbers : NULL,
-        .mine = (const char *) c->mine,.result = (char *) c->result
-    };
+    return (struct nc_combiner){.element = c->element,
+                                .context = c,
+                                .own = own,
+                                .take = take,
+                                .join = join,
+                                .join_packed = join_packed,
+                                .numbers = as_numbers ? numbers : NULL,
+                                .mine = (const char *) c->mine,
+                                .result = (char *) c->result};
 }
 
 /* ---- up the trees ---- */
@@ -219,17 +239,19 @@ static bool comes_to_root(const struct rank *r, int rank)
 
 int reduce_up(struct rank *r, uint64_t choice)
 {
-    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, breaker = breaker_of(r->run, choice), wrong = 0;
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank,
+        breaker = breaker_of(r->run, choice), wrong = 0;
     struct reduction c = prepare(r, add, breaker, choice);
     struct nc_combiner combiner = combiner_of(r, &c, choice);
-    struct nc_range all = {.first = 0,.count = me == r->root ? r->length[me] / r->element : 0 };
+    struct nc_range all = {.first = 0, .count = me == r->root ? r->length[me] / r->element : 0};
     bool joined[ranks], differs = false, unequal;
 
     for (int i = 0; i < ranks; i++) {
         joined[i] = comes_to_root(r, i);
         differs |= i != r->root && parent_of(r, i) == me && r->length[i] != r->length[me];
     }
-    wrong += nc_reduce_tree_node(r->move, &r->bcast->route, r->root, &combiner, &r->stream[ranks], &unequal) != (c.breaks ? c.error : 0);
+    wrong += nc_reduce_tree_node(r->move, &r->bcast->route, r->root, &combiner, &r->stream[ranks],
+                                 &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
     if (breaker < 0)
         wrong += wrong_in(r, &c, joined, &all);
@@ -253,7 +275,7 @@ static struct nc_range range_of(const struct rank *r, size_t n, uint64_t choice)
         first = random_next(&own) % (n + 1);
         end = first + random_next(&own) % (n - first + 1);
     }
-    return (struct nc_range) {first, end - first};
+    return (struct nc_range){first, end - first};
 }
 
 int reduce_in_order(struct rank *r, int to, uint64_t choice)
@@ -264,7 +286,7 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
     bool receives = to < 0 || to == me, joined[ranks], differs = false, unequal;
     struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
     struct nc_combiner combiner = combiner_of(r, &c, choice);
-    struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = { 0, 0 };
+    struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = {0, 0};
 
     for (int i = 0; i < ranks; i++) {
         joined[i] = is_mate(r, teams, i) && r->length[i] == r->length[me];

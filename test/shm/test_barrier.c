@@ -22,10 +22,12 @@
 #include "shm/nc_barrier.h"
 
 enum {
-    FLAG = NC_BARRIER_KINDS,       /* `hierarchical` once more, releasing by the flag */
+    FLAG = NC_BARRIER_KINDS, /* `hierarchical` once more, releasing by the flag */
     VARIANTS,
-    MIX = VARIANTS,             /* a random one in each phase */
-    LARGEST = 130, LEVELS = 3, BETWEEN_FAILED = 7
+    MIX = VARIANTS, /* a random one in each phase */
+    LARGEST = 130,
+    LEVELS = 3,
+    BETWEEN_FAILED = 7
 };
 
 enum between { NEVER, ALWAYS, SOMETIMES };
@@ -33,15 +35,15 @@ enum between { NEVER, ALWAYS, SOMETIMES };
 struct run {
     int ranks, variant, phases;
     enum between between;
-    int nodes;                  /* NUMA nodes, dealt out in turn, two to a package */
-    int delays;                 /* one in so many steps is delayed */
+    int nodes;  /* NUMA nodes, dealt out in turn, two to a package */
+    int delays; /* one in so many steps is delayed */
     struct shared *shared;
 };
 
 struct shared {
-    uint64_t entered[2][LARGEST];       /* by phase % 2, then by rank: n */
-    uint64_t left[LARGEST];     /* n of the last barrier that was over for a rank */
-    uint64_t between;           /* n of the last that rank 0 did something in */
+    uint64_t entered[2][LARGEST]; /* by phase % 2, then by rank: n */
+    uint64_t left[LARGEST];       /* n of the last barrier that was over for a rank */
+    uint64_t between;             /* n of the last that rank 0 did something in */
     _Alignas(NC_LINE) char areas[];
 };
 
@@ -52,7 +54,7 @@ struct shared {
 #define SANITIZED 0
 #endif
 
-static int scale = 1;           /* the sanitizer and the mutants run less */
+static int scale = 1; /* the sanitizer and the mutants run less */
 
 /* The same random numbers on every rank, without sharing anything. */
 static uint64_t random_next(uint64_t *state)
@@ -79,8 +81,8 @@ struct rank {
     struct nc_waiter waiter;
     struct nc_barrier barrier[VARIANTS];
     void *topo_memory, *group_memory, *private_memory[VARIANTS];
-    uint64_t dice, pace;        /* alike on all ranks; of its own */
-    uint64_t n, last;           /* the barrier it is in, and the one before */
+    uint64_t dice, pace; /* alike on all ranks; of its own */
+    uint64_t n, last;    /* the barrier it is in, and the one before */
     int phase, wrong;
 };
 
@@ -97,10 +99,9 @@ static int progress(void *context)
 
 static void make_groups(struct rank *r, struct nc_groups *groups)
 {
-    int unit[LARGEST][NC_LEVEL_NODE + 1] = { 0 };
+    int unit[LARGEST][NC_LEVEL_NODE + 1] = {0};
     struct nc_locations locations = {
-        .ranks = r->run->ranks,.columns = NC_LEVEL_NODE + 1,.unit = unit[0]
-    };
+        .ranks = r->run->ranks, .columns = NC_LEVEL_NODE + 1, .unit = unit[0]};
     struct nc_topo topo;
 
     for (int i = 0; i < locations.ranks; i++) {
@@ -108,8 +109,7 @@ static void make_groups(struct rank *r, struct nc_groups *groups)
         unit[i][NC_LEVEL_PACKAGE] = unit[i][NC_LEVEL_NUMA] / 2;
     }
     r->topo_memory = malloc(nc_topo_bytes(&locations));
-    nc_topo_make(&topo, r->topo_memory, &locations,
-                 1u << NC_LEVEL_NUMA | 1u << NC_LEVEL_PACKAGE);
+    nc_topo_make(&topo, r->topo_memory, &locations, 1u << NC_LEVEL_NUMA | 1u << NC_LEVEL_PACKAGE);
     r->group_memory = malloc(nc_groups_bytes(&topo));
     nc_groups_make(groups, r->group_memory, &topo);
 }
@@ -117,28 +117,28 @@ static void make_groups(struct rank *r, struct nc_groups *groups)
 static void make_barriers(struct rank *r)
 {
     static const struct nc_shape_tree inside[LEVELS] = {
-        {NC_TREE_KARY, 4}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}
-    };
+        {NC_TREE_KARY, 4}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}};
     struct nc_groups groups;
-    struct nc_barrier_levels levels = {.groups = &groups,.inside = inside };
+    struct nc_barrier_levels levels = {.groups = &groups, .inside = inside};
 
     make_groups(r, &groups);
     for (int v = 0; v < VARIANTS; v++) {
         const struct nc_barrier_algorithm *a = &nc_barrier_algorithms[v == FLAG ? FLAG - 1 : v];
         levels.flag = v == FLAG;
         r->private_memory[v] = malloc(nc_barrier_private_bytes(r->run->ranks));
-        r->barrier[v] = (struct nc_barrier) {
-            .region = r->area,.rank = r->rank,.ranks = r->run->ranks,.waiter = &r->waiter,
-            .context = r
-        };
+        r->barrier[v] = (struct nc_barrier){.region = r->area,
+                                            .rank = r->rank,
+                                            .ranks = r->run->ranks,
+                                            .waiter = &r->waiter,
+                                            .context = r};
         nc_barrier_shape(&r->barrier[v], r->private_memory[v], a, &levels);
     }
 }
 
 static void make(struct rank *r, const struct run *run, int rank)
 {
-    *r = (struct rank) {.run = run,.rank = rank,.dice = 42,.pace = (uint64_t) rank * 77 + 1 };
-    r->waiter = (struct nc_waiter) {.progress = progress,.context = r,.yield = true };
+    *r = (struct rank){.run = run, .rank = rank, .dice = 42, .pace = (uint64_t) rank * 77 + 1};
+    r->waiter = (struct nc_waiter){.progress = progress, .context = r, .yield = true};
     for (int i = 0; i < run->ranks; i++)
         r->area[i] = run->shared->areas + (size_t) i * nc_barrier_bytes(run->ranks);
     make_barriers(r);
@@ -180,7 +180,7 @@ static void enter(struct rank *r, struct nc_barrier *b, nc_barrier_function func
 {
     struct shared *s = r->run->shared;
     bool with = r->run->between == ALWAYS ||
-        (r->run->between == SOMETIMES && random_next(&r->dice) % 2);
+                (r->run->between == SOMETIMES && random_next(&r->dice) % 2);
     int expected = with && r->rank == 0 && r->n % 3 == 0 ? BETWEEN_FAILED : 0;
 
     b->between = with ? between : NULL;
@@ -271,14 +271,18 @@ static void check(struct run run)
     }
 }
 
-static const int sizes[] = { 1, 2, 3, 4, 5, 7, 8, 13, 16, 33, 64, LARGEST };
+static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 33, 64, LARGEST};
 
 static void check_sizes(int variant, int phases)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && (!SANITIZED || sizes[i] <= 16); i++) {
         for (int with = NEVER; with <= (variant == MIX ? SOMETIMES : ALWAYS); with++)
-            check((struct run) {.ranks = sizes[i],.variant = variant,.phases = phases / sizes[i],
-                  .between = (enum between) with,.nodes = 1 + (int) i % 5,.delays = 20 * sizes[i]});
+            check((struct run){.ranks = sizes[i],
+                               .variant = variant,
+                               .phases = phases / sizes[i],
+                               .between = (enum between) with,
+                               .nodes = 1 + (int) i % 5,
+                               .delays = 20 * sizes[i]});
     }
 }
 
@@ -296,7 +300,7 @@ static void any_after_any(void **state)
 
 int main(int argc, char **argv)
 {
-    struct CMUnitTest tests[VARIANTS + 1] = { 0 };
+    struct CMUnitTest tests[VARIANTS + 1] = {0};
     int variant[VARIANTS];
 
     for (int v = 0; v < VARIANTS; v++) {

@@ -1,8 +1,9 @@
-/* The slot protocol at work: broadcasts, scatters, gathers, allgathers, reduces and barriers of ranks that are threads or
- * forked processes, many more than processors, with random delays. Every rank checks every byte it receives. A watchdog ends a
- * run that hangs.
+/* The slot protocol at work: broadcasts, scatters, gathers, allgathers, reduces and barriers of
+ * ranks that are threads or forked processes, many more than processors, with random delays. Every
+ * rank checks every byte it receives. A watchdog ends a run that hangs.
  *
- * Arguments: [SCALE [FILTER]], the operations are divided by SCALE, FILTER is a pattern of test names. */
+ * Arguments: [SCALE [FILTER]], the operations are divided by SCALE, FILTER is a pattern of test
+ * names. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include "core/nc_plan.h"
 #include "operations.h"
 
-static int scale = 1;           /* the sanitizer and the mutants run less */
+static int scale = 1; /* the sanitizer and the mutants run less */
 
 /* Progress, as the wait calls it: a place for delays. */
 struct pacing {
@@ -42,7 +43,7 @@ static void make_groups(struct place *p, const struct run *run)
     enum { COLUMNS = NC_LEVEL_NODE + 1 };
     int ranks = (int) run->geometry.ranks, nodes = run->nodes ? run->nodes : 1;
     int packages = run->packages ? run->packages : 1, caches = run->caches;
-    struct nc_locations locations = {.ranks = ranks,.columns = COLUMNS };
+    struct nc_locations locations = {.ranks = ranks, .columns = COLUMNS};
 
     locations.unit = p->unit = calloc((size_t) ranks * COLUMNS, sizeof *p->unit);
     for (int r = 0; r < ranks; r++) {
@@ -60,10 +61,9 @@ static void make_groups(struct place *p, const struct run *run)
 
 static void make_routes(struct place *p, const struct run *run, const char *group)
 {
-    static const enum nc_tree_kind word[] = {
-        NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN
-    };
-    const struct nc_shape_tree notice = { run->tree, run->k };
+    static const enum nc_tree_kind word[] = {NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL,
+                                             NC_TREE_CHAIN};
+    const struct nc_shape_tree notice = {run->tree, run->k};
     struct nc_shape_tree inside[NC_ROUTE_LEVELS];
     int ranks = (int) run->geometry.ranks;
     size_t bytes = nc_route_bytes(ranks, p->groups.levels);
@@ -72,7 +72,7 @@ static void make_routes(struct place *p, const struct run *run, const char *grou
     assert_true(nc_plan_parse(&plan, group ? group : "", "flat kary/ knomial/ chain"));
     for (int l = 0; l < p->groups.levels; l++) {
         enum nc_level name = p->topo.name[l];
-        inside[l] = (struct nc_shape_tree) {word[plan.algorithm[name]], plan.degree[name]};
+        inside[l] = (struct nc_shape_tree){word[plan.algorithm[name]], plan.degree[name]};
     }
     for (int r = 0; r < ranks; r++)
         nc_route_make(&p->route[r], p->route_memory + (size_t) r * bytes, &p->groups, inside,
@@ -92,9 +92,8 @@ static void make_place(struct place *p, const struct run *run)
 /* As settings may change between calls: all ranks meet first. 0 or an error. */
 static int remake(struct rank *r, struct place *p, uint64_t choice)
 {
-    static const char *const groups[] = {
-        "*:chain", "*:flat", "*:knomial/2", "numa:chain,*:flat", "numa:kary/2,*:chain"
-    };
+    static const char *const groups[] = {"*:chain", "*:flat", "*:knomial/2", "numa:chain,*:flat",
+                                         "numa:kary/2,*:chain"};
 
     int error = nc_barrier_central(r->barrier, r->queue->operation + 1);
 
@@ -126,24 +125,38 @@ static int *make_mates(int ranks, int rank)
 static int rank_main(const struct run *run, int rank)
 {
     size_t ranks = run->geometry.ranks;
-    struct pacing pacing = {.run = run,.state = (uint64_t) rank * 77 + 1 };
-    struct nc_waiter waiter = {.progress = progress,.context = &pacing,.yield = true };
+    struct pacing pacing = {.run = run, .state = (uint64_t) rank * 77 + 1};
+    struct nc_waiter waiter = {.progress = progress, .context = &pacing, .yield = true};
     struct nc_queue queue;
-    struct nc_ledger ledger = { 0, 0 };
+    struct nc_ledger ledger = {0, 0};
     struct place place;
     int *numa = calloc(ranks, sizeof *numa);
-    struct nc_move move = {.queue = &queue,.sqrt_rule = run->sqrt_rule,.largest_fragment = run->geometry.slot_bytes,
-        .cache_bytes = 100000,.numa = numa,.ledger = &ledger,.flow = calloc(ranks, sizeof *move.flow)
+    struct nc_move move = {.queue = &queue,
+                           .sqrt_rule = run->sqrt_rule,
+                           .largest_fragment = run->geometry.slot_bytes,
+                           .cache_bytes = 100000,
+                           .numa = numa,
+                           .ledger = &ledger,
+                           .flow = calloc(ranks, sizeof *move.flow)};
+    struct nc_bcast bcast = {
+        .move = move,
     };
-    struct nc_bcast bcast = {.move = move,};
-    struct nc_barrier barrier = {.region = run->region,.offset = nc_layout_make(&run->geometry).flags,.rank = rank,
-        .ranks = (int) ranks,.waiter = &waiter
-    };
-    struct rank r = {.run = run,.queue = &queue,.bcast = &bcast,.move = &move,.barrier = &barrier,.place = &place,
-        .user_bytes = 2 * run->largest + 1000,.typed = calloc(ranks + 1, sizeof *r.typed),
-        .stream = calloc(ranks + 1, sizeof *r.stream),.length = calloc(3 * ranks, sizeof *r.length),
-        .mate = make_mates((int) ranks, rank)
-    };
+    struct nc_barrier barrier = {.region = run->region,
+                                 .offset = nc_layout_make(&run->geometry).flags,
+                                 .rank = rank,
+                                 .ranks = (int) ranks,
+                                 .waiter = &waiter};
+    struct rank r = {.run = run,
+                     .queue = &queue,
+                     .bcast = &bcast,
+                     .move = &move,
+                     .barrier = &barrier,
+                     .place = &place,
+                     .user_bytes = 2 * run->largest + 1000,
+                     .typed = calloc(ranks + 1, sizeof *r.typed),
+                     .stream = calloc(ranks + 1, sizeof *r.stream),
+                     .length = calloc(3 * ranks, sizeof *r.length),
+                     .mate = make_mates((int) ranks, rank)};
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
     uint64_t dice = 42, changes = 43;
     int wrong = 0;
@@ -237,7 +250,8 @@ static void check(struct run run)
     run.region = region;
     run.operations /= scale;
     for (int forked = 0; forked < 2; forked++) {
-        char *segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        char *segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                             0);
         assert_ptr_not_equal(segment, MAP_FAILED);
         find_regions(&run.geometry, segment, region);
         assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
@@ -250,84 +264,149 @@ static void check(struct run run)
 static void one_slot(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(3, 1, 512, 1),.tree = NC_TREE_FLAT,.k = 2,.operations = 2000,.largest = 6000,
-          .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 1, 512, 1),
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .operations = 2000,
+                       .largest = 6000,
+                       .delays = 50});
 }
 
 static void two_slots_one_set(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(4, 2, 4096, 1),.tree = NC_TREE_CHAIN,.k = 2,.operations = 1500,.largest = 40000,
-          .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 2, 4096, 1),
+                       .tree = NC_TREE_CHAIN,
+                       .k = 2,
+                       .operations = 1500,
+                       .largest = 40000,
+                       .delays = 50});
 }
 
 static void eight_slots_two_sets(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.tree = NC_TREE_KNOMIAL,.k = 8,.operations = 3000,.largest = 200000,
-          .delays = 100});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 8,
+                       .operations = 3000,
+                       .largest = 200000,
+                       .delays = 100});
 }
 
 static void odd_fragments_sparse_types(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(5, 7, 1001, 3),.tree = NC_TREE_KARY,.k = 2,.typed = true,.operations = 600,
-          .largest = 30000,.delays = 100});
+    check((struct run){.geometry = GEOMETRY(5, 7, 1001, 3),
+                       .tree = NC_TREE_KARY,
+                       .k = 2,
+                       .typed = true,
+                       .operations = 600,
+                       .largest = 30000,
+                       .delays = 100});
 }
 
 static void model_fragments(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(3, 4, 8192, 4),.tree = NC_TREE_KNOMIAL,.k = 2,.sqrt_rule = true,.operations = 600,
-          .largest = 100000,.delays = 100});
+    check((struct run){.geometry = GEOMETRY(3, 4, 8192, 4),
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .sqrt_rule = true,
+                       .operations = 600,
+                       .largest = 100000,
+                       .delays = 100});
 }
 
 static void lengths_that_differ(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 2),.tree = NC_TREE_KNOMIAL,.k = 2,.mismatch = true,.operations = 1500,
-          .largest = 5000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(3, 3, 100, 1),.tree = NC_TREE_FLAT,.k = 2,.mismatch = true,.typed = true,
-          .operations = 800,.largest = 3000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 2, 512, 2),
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .mismatch = true,
+                       .operations = 1500,
+                       .largest = 5000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 3, 100, 1),
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .mismatch = true,
+                       .typed = true,
+                       .operations = 800,
+                       .largest = 3000,
+                       .delays = 50});
 }
 
 static void many_more_ranks_than_processors(void **state)
 {
     (void) state;
     for (int tree = NC_TREE_FLAT; tree <= NC_TREE_CHAIN; tree++)
-        check((struct run) {.geometry = GEOMETRY(32, 4, 1024, 2),.tree = (enum nc_tree_kind) tree,.k = 3,.operations = 200,
-              .largest = 20000,.delays = 200});
+        check((struct run){.geometry = GEOMETRY(32, 4, 1024, 2),
+                           .tree = (enum nc_tree_kind) tree,
+                           .k = 3,
+                           .operations = 200,
+                           .largest = 20000,
+                           .delays = 200});
 }
 
-/* Fragments go through a leader's ring in each NUMA node but the root's: more of them than slots, any root, nodes of
- * unequal size and of one rank, lengths that differ. */
+/* Fragments go through a leader's ring in each NUMA node but the root's: more of them than slots,
+ * any root, nodes of unequal size and of one rank, lengths that differ. */
 static void several_numa_nodes(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 1),.nodes = 2,.tree = NC_TREE_FLAT,.k = 2,.operations = 1500,
-          .largest = 8000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(7, 1, 1000, 1),.nodes = 3,.tree = NC_TREE_CHAIN,.k = 2,.operations = 700,
-          .largest = 8000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(5, 3, 700, 2),.nodes = 4,.tree = NC_TREE_KNOMIAL,.k = 2,.typed = true,
-          .mismatch = true,.operations = 700,.largest = 8000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(16, 4, 1024, 2),.nodes = 4,.tree = NC_TREE_KARY,.k = 2,.operations = 300,
-          .largest = 20000,.delays = 200});
+    check((struct run){.geometry = GEOMETRY(4, 2, 512, 1),
+                       .nodes = 2,
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .operations = 1500,
+                       .largest = 8000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(7, 1, 1000, 1),
+                       .nodes = 3,
+                       .tree = NC_TREE_CHAIN,
+                       .k = 2,
+                       .operations = 700,
+                       .largest = 8000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(5, 3, 700, 2),
+                       .nodes = 4,
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 700,
+                       .largest = 8000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(16, 4, 1024, 2),
+                       .nodes = 4,
+                       .tree = NC_TREE_KARY,
+                       .k = 2,
+                       .operations = 300,
+                       .largest = 20000,
+                       .delays = 200});
 }
 
 /* Every way of data on each of three levels: 13 ranks, 4 NUMA nodes, 2 packages. */
 static void every_way_on_each_level(void **state)
 {
-    static const char *const word[] = { "flat", "kary/2", "knomial/2", "chain" };
+    static const char *const word[] = {"flat", "kary/2", "knomial/2", "chain"};
     char group[80];
 
     (void) state;
     for (uint32_t i = 0; i < 64; i++) {
         snprintf(group, sizeof group, "numa:%s,package:%s,node:%s", word[i % 4], word[i / 4 % 4],
                  word[i / 16]);
-        check((struct run) {.geometry = GEOMETRY(13, 1 + i % 3, 512, 1 + i % 2),.nodes = 4,
-              .packages = 2,.kinds = BCAST | REDUCE,.group = group,
-              .tree = (enum nc_tree_kind) (i / 2 % 4),.k = 2,.operations = 80,.largest = 5000,
-              .delays = 100});
+        check((struct run){.geometry = GEOMETRY(13, 1 + i % 3, 512, 1 + i % 2),
+                           .nodes = 4,
+                           .packages = 2,
+                           .kinds = BCAST | REDUCE,
+                           .group = group,
+                           .tree = (enum nc_tree_kind)(i / 2 % 4),
+                           .k = 2,
+                           .operations = 80,
+                           .largest = 5000,
+                           .delays = 100});
     }
 }
 
@@ -335,118 +414,277 @@ static void every_way_on_each_level(void **state)
 static void handed_on(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(9, 2, 512, 1),.group = "*:chain",.operations = 800,
-          .largest = 9000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(12, 1, 700, 1),.nodes = 2,.group = "numa:chain",
-          .tree = NC_TREE_CHAIN,.k = 2,.typed = true,.mismatch = true,.operations = 400,
-          .largest = 9000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(24, 3, 1000, 1),.nodes = 4,.packages = 2,.caches = 2,
-          .group = "l3:knomial/2,package:kary/2,node:chain",.tree = NC_TREE_FLAT,.k = 2,
-          .operations = 200,.largest = 12000,.delays = 200});
-    check((struct run) {.geometry = GEOMETRY(10, 2, 512, 2),.nodes = 4,.packages = 2,.kinds = ALL,
-          .group = "numa:knomial/2,*:chain",.tree = NC_TREE_FLAT,.k = 2,.operations = 1000,
-          .largest = 5000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(9, 2, 512, 1),
+                       .group = "*:chain",
+                       .operations = 800,
+                       .largest = 9000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(12, 1, 700, 1),
+                       .nodes = 2,
+                       .group = "numa:chain",
+                       .tree = NC_TREE_CHAIN,
+                       .k = 2,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 400,
+                       .largest = 9000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(24, 3, 1000, 1),
+                       .nodes = 4,
+                       .packages = 2,
+                       .caches = 2,
+                       .group = "l3:knomial/2,package:kary/2,node:chain",
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .operations = 200,
+                       .largest = 12000,
+                       .delays = 200});
+    check((struct run){.geometry = GEOMETRY(10, 2, 512, 2),
+                       .nodes = 4,
+                       .packages = 2,
+                       .kinds = ALL,
+                       .group = "numa:knomial/2,*:chain",
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .operations = 1000,
+                       .largest = 5000,
+                       .delays = 50});
 }
 
 static void posts_run_ahead(void **state)
 {
     (void) state;
     /* inline messages only, from one root: it runs ahead as far as the post ring lets it */
-    check((struct run) {.geometry = GEOMETRY(3, 1, 64, 1),.tree = NC_TREE_FLAT,.k = 2,.fixed_root = true,.operations = 30000,
-          .largest = 300,.delays = 400});
+    check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .fixed_root = true,
+                       .operations = 30000,
+                       .largest = 300,
+                       .delays = 400});
 }
 
 static void scatters(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = SCATTER,.operations = 2000,.largest = 150000,.delays = 100});
-    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = SCATTER,.operations = 1500,.largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = SCATTER,.typed = true,.mismatch = true,
-          .operations = 1000,.largest = 9000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = SCATTER,
+                       .operations = 2000,
+                       .largest = 150000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
+                       .kinds = SCATTER,
+                       .operations = 1500,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
+                       .kinds = SCATTER,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
 }
 
 static void gathers(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = GATHER,.operations = 2000,.largest = 150000,.delays = 100});
-    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = GATHER,.operations = 1500,.largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = GATHER,.typed = true,.mismatch = true,
-          .operations = 1000,.largest = 9000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = GATHER,
+                       .operations = 2000,
+                       .largest = 150000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
+                       .kinds = GATHER,
+                       .operations = 1500,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
+                       .kinds = GATHER,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
 }
 
 static void allgathers(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = ALLGATHER,.operations = 2000,.largest = 150000,
-          .delays = 100});
-    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = ALLGATHER,.operations = 1000,.largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(9, 2, 512, 1),.kinds = ALLGATHER,.operations = 500,
-          .largest = 3000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = ALLGATHER,.typed = true,.mismatch = true,
-          .operations = 700,.largest = 9000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = ALLGATHER,
+                       .operations = 2000,
+                       .largest = 150000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
+                       .kinds = ALLGATHER,
+                       .operations = 1000,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(9, 2, 512, 1),
+                       .kinds = ALLGATHER,
+                       .operations = 500,
+                       .largest = 3000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
+                       .kinds = ALLGATHER,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 700,
+                       .largest = 9000,
+                       .delays = 50});
 }
 
 static void reduces(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = REDUCE,.operations = 1000,.largest = 150000,.delays = 100});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = REDUCE,
+                       .operations = 1000,
+                       .largest = 150000,
+                       .delays = 100});
     for (int tree = NC_TREE_FLAT; tree <= NC_TREE_CHAIN; tree++)
-        check((struct run) {.geometry = GEOMETRY(9, 1, 512, 1),.nodes = 1 + tree,.kinds = REDUCE,.tree = (enum nc_tree_kind) tree,
-              .k = 2,.operations = 700,.largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(6, 5, 1001, 1),.nodes = 2,.kinds = REDUCE,.tree = NC_TREE_KNOMIAL,.k = 2,.typed = true,
-          .mismatch = true,.operations = 1000,.largest = 9000,.delays = 50});
+        check((struct run){.geometry = GEOMETRY(9, 1, 512, 1),
+                           .nodes = 1 + tree,
+                           .kinds = REDUCE,
+                           .tree = (enum nc_tree_kind) tree,
+                           .k = 2,
+                           .operations = 700,
+                           .largest = 6000,
+                           .delays = 50});
+    check((struct run){.geometry = GEOMETRY(6, 5, 1001, 1),
+                       .nodes = 2,
+                       .kinds = REDUCE,
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
     /* they run ahead of the root as far as their OUT posts let them */
-    check((struct run) {.geometry = GEOMETRY(4, 1, 64, 1),.kinds = REDUCE,.tree = NC_TREE_CHAIN,.k = 2,.fixed_root = true,
-          .operations = 10000,.largest = 300,.delays = 400});
+    check((struct run){.geometry = GEOMETRY(4, 1, 64, 1),
+                       .kinds = REDUCE,
+                       .tree = NC_TREE_CHAIN,
+                       .k = 2,
+                       .fixed_root = true,
+                       .operations = 10000,
+                       .largest = 300,
+                       .delays = 400});
 }
 
 static void reduces_in_order(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = REDUCE_ORDERED,.operations = 800,.largest = 150000,
-          .delays = 100});
-    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 2),.kinds = REDUCE_ORDERED,.operations = 1000,.largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(9, 2, 512, 1),.kinds = REDUCE_ORDERED,
-          .operations = 700,.largest = 4000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(3, 1, 777, 1),.kinds = REDUCE_ORDERED,.sqrt_rule = true,.operations = 1000,
-          .largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(4, 5, 1001, 1),.kinds = REDUCE_ORDERED,.typed = true,.mismatch = true,
-          .operations = 1000,.largest = 9000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = REDUCE_ORDERED,
+                       .operations = 800,
+                       .largest = 150000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
+                       .kinds = REDUCE_ORDERED,
+                       .operations = 1000,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(9, 2, 512, 1),
+                       .kinds = REDUCE_ORDERED,
+                       .operations = 700,
+                       .largest = 4000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 1, 777, 1),
+                       .kinds = REDUCE_ORDERED,
+                       .sqrt_rule = true,
+                       .operations = 1000,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
+                       .kinds = REDUCE_ORDERED,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
 }
 
 /* Who cannot combine says so, and serves the others all the same. */
 static void reduces_that_break(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(5, 2, 512, 1),.nodes = 2,.kinds = REDUCE | REDUCE_ORDERED | BCAST,
-          .tree = NC_TREE_KNOMIAL,.k = 2,.breaks = true,.operations = 1200,.largest = 5000,.delays = 50});
+    check((struct run){.geometry = GEOMETRY(5, 2, 512, 1),
+                       .nodes = 2,
+                       .kinds = REDUCE | REDUCE_ORDERED | BCAST,
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .breaks = true,
+                       .operations = 1200,
+                       .largest = 5000,
+                       .delays = 50});
 }
 
-/* Any operation after any, with any root, and nothing between but what a barrier that comes up orders. */
+/* Any operation after any, with any root, and nothing between but what a barrier that comes up
+ * orders. */
 static void mixed(void **state)
 {
     (void) state;
     for (uint32_t ranks = 1; ranks <= 10; ranks += 3)
-        check((struct run) {.geometry = GEOMETRY(ranks, 2, 512, 2),.nodes = 2,.kinds = ALL,.tree = NC_TREE_KNOMIAL,.k = 2,
-              .operations = 1200,.largest = 5000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(3, 1, 1000, 1),.kinds = ALL,.tree = NC_TREE_FLAT,.k = 2,.operations = 3000,
-          .largest = 6000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(6, 3, 777, 2),.nodes = 3,.kinds = ALL,.tree = NC_TREE_CHAIN,.k = 2,.typed = true,
-          .mismatch = true,.operations = 700,.largest = 5000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(2, 8, 8192, 2),.kinds = ALL,.tree = NC_TREE_KNOMIAL,.k = 8,.operations = 2000,
-          .largest = 200000,.delays = 100});
+        check((struct run){.geometry = GEOMETRY(ranks, 2, 512, 2),
+                           .nodes = 2,
+                           .kinds = ALL,
+                           .tree = NC_TREE_KNOMIAL,
+                           .k = 2,
+                           .operations = 1200,
+                           .largest = 5000,
+                           .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 1, 1000, 1),
+                       .kinds = ALL,
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .operations = 3000,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(6, 3, 777, 2),
+                       .nodes = 3,
+                       .kinds = ALL,
+                       .tree = NC_TREE_CHAIN,
+                       .k = 2,
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 700,
+                       .largest = 5000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = ALL,
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 8,
+                       .operations = 2000,
+                       .largest = 200000,
+                       .delays = 100});
 }
 
 /* Without barriers and allgathers, which hold all together. */
 static void mixed_apart(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(4, 2, 512, 1),.nodes = 2,.kinds = BCAST | SCATTER | GATHER | REDUCE,
-          .tree = NC_TREE_FLAT,.k = 2,.operations = 3000,.largest = 3000,.delays = 50});
-    check((struct run) {.geometry = GEOMETRY(3, 2, 512, 1),.kinds = SCATTER | GATHER,.operations = 20000,.largest = 300,.delays = 400});
+    check((struct run){.geometry = GEOMETRY(4, 2, 512, 1),
+                       .nodes = 2,
+                       .kinds = BCAST | SCATTER | GATHER | REDUCE,
+                       .tree = NC_TREE_FLAT,
+                       .k = 2,
+                       .operations = 3000,
+                       .largest = 3000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 2, 512, 1),
+                       .kinds = SCATTER | GATHER,
+                       .operations = 20000,
+                       .largest = 300,
+                       .delays = 400});
     /* senders that run ahead of the root as far as their OUT posts let them */
-    check((struct run) {.geometry = GEOMETRY(3, 1, 64, 1),.kinds = GATHER,.fixed_root = true,.operations = 20000,.largest = 300,
-          .delays = 400});
+    check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
+                       .kinds = GATHER,
+                       .fixed_root = true,
+                       .operations = 20000,
+                       .largest = 300,
+                       .delays = 400});
 }
 
 /* Lists of readers change while what was read by others is kept with the old ones. */
@@ -454,28 +692,42 @@ static void mixed_and_remade(void **state)
 {
     (void) state;
     for (int packages = 1; packages <= 2; packages++)
-        check((struct run) {.geometry = GEOMETRY(7, 4, 512, 2),.nodes = 4,.packages = packages,.remade = true,
-              .kinds = BCAST | GATHER | REDUCE,.tree = NC_TREE_KNOMIAL,.k = 2,.operations = 3000,.largest = 3000,
-              .delays = 50});
+        check((struct run){.geometry = GEOMETRY(7, 4, 512, 2),
+                           .nodes = 4,
+                           .packages = packages,
+                           .remade = true,
+                           .kinds = BCAST | GATHER | REDUCE,
+                           .tree = NC_TREE_KNOMIAL,
+                           .k = 2,
+                           .operations = 3000,
+                           .largest = 3000,
+                           .delays = 50});
 }
 
 static void mixed_on_many_ranks(void **state)
 {
     (void) state;
-    check((struct run) {.geometry = GEOMETRY(32, 4, 1024, 2),.nodes = 4,.kinds = ALL,.tree = NC_TREE_KNOMIAL,.k = 3,
-          .operations = 150,.largest = 6000,.delays = 200});
+    check((struct run){.geometry = GEOMETRY(32, 4, 1024, 2),
+                       .nodes = 4,
+                       .kinds = ALL,
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 3,
+                       .operations = 150,
+                       .largest = 6000,
+                       .delays = 200});
 }
 
-/* Clocks count operations modulo 2^24: a slot or a rank not looked at for half of that must not stop the queue. */
+/* Clocks count operations modulo 2^24: a slot or a rank not looked at for half of that must not
+ * stop the queue. */
 static void long_lived(void **state)
 {
     struct nc_geometry g = GEOMETRY(2, 4, 1024, 1);
     char *segment = calloc(1, segment_bytes(&g)), *region[2];
-    struct nc_waiter w[2] = { {.yield = true}, {.yield = true} };
+    struct nc_waiter w[2] = {{.yield = true}, {.yield = true}};
     struct nc_queue q[2];
     void *memory[2];
     const int other = 1;
-    const struct nc_readers readers = {.rank = {&other, NULL},.count = {1, 0} };
+    const struct nc_readers readers = {.rank = {&other, NULL}, .count = {1, 0}};
     char *slot;
 
     (void) state;
@@ -496,12 +748,17 @@ static void long_lived(void **state)
         if (i >= 4)
             nc_queue_give_back(&q[1], (uint64_t) i - 3);
         assert_int_equal(nc_queue_take_post(&q[0], 1, &post), 0);
-        assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1), &readers, &slot), 0);
+        assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1),
+                                            &readers, &slot),
+                         0);
     }
-    /* neither rank has been written a post for 2^23 operations, rank 0 for none at all: it must not find an old one */
+    /* neither rank has been written a post for 2^23 operations, rank 0 for none at all: it must not
+     * find an old one */
     for (int i = 0; i < 2 * NC_POSTS; i++) {
-        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_post(&q[0], 0)->clock), nc_clock_at(q[0].operation, 1)));
-        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_out_post(&q[1], 0)->clock), nc_clock_at(q[1].operation, 1)));
+        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_post(&q[0], 0)->clock),
+                                      nc_clock_at(q[0].operation, 1)));
+        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_out_post(&q[1], 0)->clock),
+                                      nc_clock_at(q[1].operation, 1)));
         assert_int_equal(nc_queue_take_out_post(&q[0], &readers, &post), 0);
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
@@ -514,18 +771,28 @@ static void long_lived(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_slot), cmocka_unit_test(two_slots_one_set), cmocka_unit_test(eight_slots_two_sets),
-        cmocka_unit_test(odd_fragments_sparse_types), cmocka_unit_test(model_fragments),
-        cmocka_unit_test(lengths_that_differ), cmocka_unit_test(many_more_ranks_than_processors),
-        cmocka_unit_test(several_numa_nodes),
-        cmocka_unit_test(every_way_on_each_level), cmocka_unit_test(handed_on),
-        cmocka_unit_test(posts_run_ahead), cmocka_unit_test(long_lived),
-        cmocka_unit_test(scatters), cmocka_unit_test(gathers), cmocka_unit_test(allgathers),
-        cmocka_unit_test(reduces), cmocka_unit_test(reduces_in_order), cmocka_unit_test(reduces_that_break),
-        cmocka_unit_test(mixed), cmocka_unit_test(mixed_apart), cmocka_unit_test(mixed_and_remade),
-        cmocka_unit_test(mixed_on_many_ranks)
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_slot),
+                                       cmocka_unit_test(two_slots_one_set),
+                                       cmocka_unit_test(eight_slots_two_sets),
+                                       cmocka_unit_test(odd_fragments_sparse_types),
+                                       cmocka_unit_test(model_fragments),
+                                       cmocka_unit_test(lengths_that_differ),
+                                       cmocka_unit_test(many_more_ranks_than_processors),
+                                       cmocka_unit_test(several_numa_nodes),
+                                       cmocka_unit_test(every_way_on_each_level),
+                                       cmocka_unit_test(handed_on),
+                                       cmocka_unit_test(posts_run_ahead),
+                                       cmocka_unit_test(long_lived),
+                                       cmocka_unit_test(scatters),
+                                       cmocka_unit_test(gathers),
+                                       cmocka_unit_test(allgathers),
+                                       cmocka_unit_test(reduces),
+                                       cmocka_unit_test(reduces_in_order),
+                                       cmocka_unit_test(reduces_that_break),
+                                       cmocka_unit_test(mixed),
+                                       cmocka_unit_test(mixed_apart),
+                                       cmocka_unit_test(mixed_and_remade),
+                                       cmocka_unit_test(mixed_on_many_ranks)};
 
     if (argc > 1)
         scale = atoi(argv[1]);

@@ -1,4 +1,5 @@
-/* Every operation on every kind of numbers, against other means; the result apart or in an operand, nothing aligned. */
+/* Every operation on every kind of numbers, against other means; the result apart or in an operand,
+ * nothing aligned. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,8 @@
 
 enum { MOST = 70, ROOM = MOST * 8 + 64 };
 
-/* Every byte of every operand, also numbers that are none: their payload is the processor's affair. */
+/* Every byte of every operand, also numbers that are none: their payload is the processor's affair.
+ */
 static void fill(unsigned char *bytes, size_t n)
 {
     static unsigned state = 1;
@@ -58,7 +60,11 @@ static uint64_t whole(enum nc_op op, enum nc_number number, uint64_t a, uint64_t
 
 static double real(enum nc_op op, double a, double b)
 {
-    return op == NC_SUM ? a + b : op == NC_PROD ? a * b : op == NC_MAX ? (b > a ? b : a) : b < a ? b : a;
+    return op == NC_SUM    ? a + b
+           : op == NC_PROD ? a * b
+           : op == NC_MAX  ? (b > a ? b : a)
+           : b < a         ? b
+                           : a;
 }
 
 static bool is_real(enum nc_number number)
@@ -66,7 +72,8 @@ static bool is_real(enum nc_number number)
     return number == NC_FLOAT || number == NC_DOUBLE;
 }
 
-static bool right(enum nc_op op, enum nc_number number, const unsigned char *a, const unsigned char *b, const unsigned char *result)
+static bool right(enum nc_op op, enum nc_number number, const unsigned char *a,
+                  const unsigned char *b, const unsigned char *result)
 {
     size_t bytes = nc_number_bytes(number);
 
@@ -86,14 +93,16 @@ static bool right(enum nc_op op, enum nc_number number, const unsigned char *a, 
         expected = real(op, x, y);
         return memcmp(&z, &expected, bytes) == 0 || (isnan(z) && isnan(expected));
     }
-    return load(result, bytes) == (whole(op, number, load(a, bytes), load(b, bytes)) & UINT64_MAX >> (64 - 8 * bytes));
+    return load(result, bytes) ==
+           (whole(op, number, load(a, bytes), load(b, bytes)) & UINT64_MAX >> (64 - 8 * bytes));
 }
 
 /* n numbers at odd places; the result is apart, or a, or b, as `place` says. */
-static void check_row(nc_combine *combine, enum nc_op op, enum nc_number number, size_t n, int place)
+static void check_row(nc_combine *combine, enum nc_op op, enum nc_number number, size_t n,
+                      int place)
 {
     unsigned char a[ROOM], b[ROOM], apart[ROOM], old_a[ROOM], old_b[ROOM];
-    unsigned char *rows[] = { apart, a, b }, *result = rows[place] + 8 - place;
+    unsigned char *rows[] = {apart, a, b}, *result = rows[place] + 8 - place;
     size_t bytes = n * nc_number_bytes(number);
 
     fill(a, ROOM);
@@ -156,7 +165,7 @@ static void what_is_not_a_number_comes_first(void **state)
 
 static void sizes(void **state)
 {
-    static const size_t bytes[NC_NUMBERS] = { 1, 2, 4, 8, 1, 2, 4, 8, sizeof(float), sizeof(double) };
+    static const size_t bytes[NC_NUMBERS] = {1, 2, 4, 8, 1, 2, 4, 8, sizeof(float), sizeof(double)};
 
     (void) state;
     for (int number = 0; number < NC_NUMBERS; number++)

@@ -1,4 +1,5 @@
-/* Streams: any cut into fragments gives the same bytes, also when the mover stops between elements. */
+/* Streams: any cut into fragments gives the same bytes, also when the mover stops between elements.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,14 +12,16 @@
 
 enum { LENGTH = 5000 };
 
-/* A user buffer of elements of 12, 1 and 32 bytes in turn, apart in memory; moves whole elements only. */
+/* A user buffer of elements of 12, 1 and 32 bytes in turn, apart in memory; moves whole elements
+ * only. */
 struct sparse {
     unsigned char memory[2 * LENGTH];
 };
 
-static const size_t element[3] = { 12, 1, 32 };
+static const size_t element[3] = {12, 1, 32};
 
-static int move(struct sparse *s, size_t offset, unsigned char *packed, size_t max, size_t *moved, int out)
+static int move(struct sparse *s, size_t offset, unsigned char *packed, size_t max, size_t *moved,
+                int out)
 {
     size_t at = 0, n = 0;
 
@@ -26,7 +29,7 @@ static int move(struct sparse *s, size_t offset, unsigned char *packed, size_t m
         size_t e = element[i % 3] < LENGTH - at ? element[i % 3] : LENGTH - at;
         if (at < offset)
             continue;
-        assert_int_equal(at, offset + n);       /* never asked to start inside an element */
+        assert_int_equal(at, offset + n); /* never asked to start inside an element */
         if (n + e > max)
             break;
         if (out)
@@ -51,14 +54,15 @@ static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *m
 
 static struct nc_stream stream_of(struct sparse *s)
 {
-    struct nc_stream stream = {.bytes = NULL,.pack = pack,.unpack = unpack,.user = s,.length = LENGTH };
+    struct nc_stream stream = {
+        .bytes = NULL, .pack = pack, .unpack = unpack, .user = s, .length = LENGTH};
     return stream;
 }
 
 static void typed_streams(void **state)
 {
     unsigned char plain[LENGTH];
-    struct nc_ledger ledger = { 0, 0 };
+    struct nc_ledger ledger = {0, 0};
 
     (void) state;
     for (int i = 0; i < LENGTH; i++)
@@ -90,12 +94,12 @@ static void typed_streams(void **state)
 static void too_much_is_dropped(void **state)
 {
     char to[10 + 4] = "0123456789abc", from[64];
-    struct nc_ledger ledger = { 0, 0 };
+    struct nc_ledger ledger = {0, 0};
 
     (void) state;
     memset(from, 'x', sizeof from);
     for (int how = 0; how <= NC_COPY_BESIDE_CACHE; how++) {
-        struct nc_stream s = {.bytes = to,.length = 10 };
+        struct nc_stream s = {.bytes = to, .length = 10};
         assert_int_equal(nc_copy_out(&s, from, 7, how, &ledger), 0);
         assert_int_equal(nc_copy_out(&s, from, 64, how, &ledger), 0);
         assert_string_equal(to, "xxxxxxxxxxabc");
@@ -106,16 +110,17 @@ static void too_much_is_dropped(void **state)
 static void beside_the_cache(void **state)
 {
     static char from[9000], to[9200];
-    struct nc_ledger ledger = { 0, 0 };
+    struct nc_ledger ledger = {0, 0};
 
     (void) state;
     for (size_t i = 0; i < sizeof from; i++)
         from[i] = (char) (i * 13);
     for (size_t shift = 0; shift < 70; shift++) {
         for (size_t n = 1; n < 9000; n = n * 2 + 1) {
-            struct nc_stream s = {.bytes = to + shift,.length = n };
+            struct nc_stream s = {.bytes = to + shift, .length = n};
             memset(to, 0x55, sizeof to);
-            assert_int_equal(nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &ledger), 0);
+            assert_int_equal(
+                nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &ledger), 0);
             assert_memory_equal(to + shift, from + 3, n < 8990 ? n : 8990);
             assert_int_equal(to[shift + n], 0x55);
         }
@@ -124,8 +129,8 @@ static void beside_the_cache(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(typed_streams), cmocka_unit_test(too_much_is_dropped), cmocka_unit_test(beside_the_cache)
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(typed_streams),
+                                       cmocka_unit_test(too_much_is_dropped),
+                                       cmocka_unit_test(beside_the_cache)};
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 static struct nc_cpus range(int first, int last)
 {
-    struct nc_cpus set = { {0} };
+    struct nc_cpus set = {{0}};
     for (int i = first; i <= last; i++)
         set.word[i / 64] |= (uint64_t) 1 << i % 64;
     return set;
@@ -16,7 +16,7 @@ static struct nc_cpus range(int first, int last)
 
 static void unbound(void **state)
 {
-    struct nc_cpus m[3] = { range(0, 1), range(0, 1), range(0, 1) };
+    struct nc_cpus m[3] = {range(0, 1), range(0, 1), range(0, 1)};
 
     (void) state;
     assert_false(nc_cpus_crowded(m, 1));
@@ -26,9 +26,9 @@ static void unbound(void **state)
 
 static void bound(void **state)
 {
-    struct nc_cpus apart[4] = { range(0, 0), range(1, 1), range(64, 64), range(1023, 1023) };
-    struct nc_cpus same[4] = { range(0, 0), range(1, 1), range(1, 1), range(3, 3) };
-    struct nc_cpus nested[3] = { range(0, 3), range(2, 2), range(2, 3) };
+    struct nc_cpus apart[4] = {range(0, 0), range(1, 1), range(64, 64), range(1023, 1023)};
+    struct nc_cpus same[4] = {range(0, 0), range(1, 1), range(1, 1), range(3, 3)};
+    struct nc_cpus nested[3] = {range(0, 3), range(2, 2), range(2, 3)};
 
     (void) state;
     assert_false(nc_cpus_crowded(apart, 4));
@@ -38,6 +38,6 @@ static void bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(unbound), cmocka_unit_test(bound) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unbound), cmocka_unit_test(bound)};
     return cmocka_run_group_tests_name("cpus", tests, NULL, NULL);
 }

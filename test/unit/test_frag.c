@@ -50,7 +50,8 @@ static void choice_is_within_the_slot(void **state)
     (void) state;
     for (uint64_t m = 1; m < (uint64_t) 1 << 40; m *= 3) {
         for (uint64_t slot = 1; slot <= 1 << 20; slot *= 4) {
-            assert_true(nc_frag_choose(m, slot, false) <= slot && nc_frag_choose(m, slot, false) > 0);
+            assert_true(nc_frag_choose(m, slot, false) <= slot &&
+                        nc_frag_choose(m, slot, false) > 0);
             assert_true(nc_frag_choose(m, slot, true) <= slot && nc_frag_choose(m, slot, true) > 0);
         }
     }
@@ -70,8 +71,8 @@ static void clocks_compare_by_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fragments_make_the_message), cmocka_unit_test(beyond_32_bits), cmocka_unit_test(sqrt_rule),
-        cmocka_unit_test(choice_is_within_the_slot), cmocka_unit_test(clocks_compare_by_difference)
-    };
+        cmocka_unit_test(fragments_make_the_message), cmocka_unit_test(beyond_32_bits),
+        cmocka_unit_test(sqrt_rule), cmocka_unit_test(choice_is_within_the_slot),
+        cmocka_unit_test(clocks_compare_by_difference)};
     return cmocka_run_group_tests_name("frag", tests, NULL, NULL);
 }

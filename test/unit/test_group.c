@@ -9,12 +9,12 @@
 
 #include "core/nc_group.h"
 
-#define NUMA NC_LEVEL_NUMA
+#define NUMA    NC_LEVEL_NUMA
 #define PACKAGE NC_LEVEL_PACKAGE
-#define NODE NC_LEVEL_NODE
-#define TOP NC_LEVEL_TOP
+#define NODE    NC_LEVEL_NODE
+#define TOP     NC_LEVEL_TOP
 
-#define ROWS(table) (int) (sizeof (table) / sizeof *(table))
+#define ROWS(table) (int) (sizeof(table) / sizeof *(table))
 
 /* Memory is of the exact sizes: AddressSanitizer sees what goes beyond. */
 struct made {
@@ -25,7 +25,7 @@ struct made {
 
 static struct made make(const int *unit, int ranks, int columns, unsigned levels)
 {
-    struct nc_locations locations = {.ranks = ranks,.columns = columns,.unit = unit };
+    struct nc_locations locations = {.ranks = ranks, .columns = columns, .unit = unit};
     struct made m;
 
     m.topo_memory = malloc(nc_topo_bytes(&locations));
@@ -58,7 +58,7 @@ static void assert_members(const struct made *m, int level, int rank, int root, 
 }
 
 #define IS(m, level, rank, root, ...) \
-    assert_members(m, level, rank, root, ROWS(((int[]) { __VA_ARGS__ })), (int[]) { __VA_ARGS__ })
+    assert_members(m, level, rank, root, ROWS(((int[]){__VA_ARGS__})), (int[]){__VA_ARGS__})
 #define IS_NONE(m, level, rank, root) assert_members(m, level, rank, root, 0, NULL)
 
 /* The members are a range of ranks. */
@@ -83,7 +83,7 @@ static void locate(int *unit, int core, int cores, int numas, int packages)
 
 static void papers_cluster(void **state)
 {
-    static const int nodes[] = { 1, 2, 48 };
+    static const int nodes[] = {1, 2, 48};
     int unit[108][7];
     struct made m;
 
@@ -109,7 +109,7 @@ static void papers_cluster(void **state)
     IS_NONE(&m, 3, 36, 0);
     assert_range(&m, 0, 72, 72, 89);
     IS(&m, 1, 72, 0, 72, 90);
-    IS(&m, 2, 72, 0, 72);       /* alone on its leaf: there, but with nothing to do */
+    IS(&m, 2, 72, 0, 72); /* alone on its leaf: there, but with nothing to do */
     IS(&m, 3, 72, 0, 0, 72);
     release(&m);
 }
@@ -206,12 +206,8 @@ static void uneven(void **state)
 {
     /* NUMA nodes of 1, 3 and 2 ranks, not in the order of ranks; the last alone in its package */
     const int unit[][5] = {
-        {0, -1, 1, 0, 0},
-        {1, -1, 2, 1, 0},
-        {2, -1, 1, 0, 0},
-        {3, -1, 0, 0, 0},
-        {4, -1, 1, 0, 0},
-        {5, -1, 2, 1, 0},
+        {0, -1, 1, 0, 0}, {1, -1, 2, 1, 0}, {2, -1, 1, 0, 0},
+        {3, -1, 0, 0, 0}, {4, -1, 1, 0, 0}, {5, -1, 2, 1, 0},
     };
     struct made m = make(unit[0], 6, 5, NC_LEVELS_ALL);
 
@@ -283,21 +279,17 @@ static void assert_column(const struct made *m, int rank, int n, const int *expe
 static void columns(void **state)
 {
     const int shuffled[][5] = {
-        {-1, -1, 7, -1, 0},
-        {-1, -1, 3, -1, 0},
-        {-1, -1, 3, -1, 0},
-        {-1, -1, 7, -1, 0},
-        {-1, -1, 5, -1, 0},
-        {-1, -1, 5, -1, 0},
+        {-1, -1, 7, -1, 0}, {-1, -1, 3, -1, 0}, {-1, -1, 3, -1, 0},
+        {-1, -1, 7, -1, 0}, {-1, -1, 5, -1, 0}, {-1, -1, 5, -1, 0},
     };
     struct made m = make(shuffled[0], 6, 5, 1u << NUMA);
 
     (void) state;
-    assert_column(&m, 1, 3, (int[]) {0, 1, 4});
-    assert_column(&m, 3, 3, (int[]) {3, 2, 5});
+    assert_column(&m, 1, 3, (int[]){0, 1, 4});
+    assert_column(&m, 3, 3, (int[]){3, 2, 5});
     release(&m);
     m = make(shuffled[0], 6, 5, 0);
-    assert_column(&m, 4, 1, (int[]) {4});
+    assert_column(&m, 4, 1, (int[]){4});
     release(&m);
     m = make(shuffled[0], 5, 5, 1u << NUMA);
     assert_column(&m, 4, 0, NULL);
@@ -423,12 +415,12 @@ static void fill(int *unit, int ranks, int columns)
 static void random_tables(void **state)
 {
     enum { TABLES = 2000, RANKS = 20 };
-    int seen[NC_LEVELS + 1] = { 0 };
+    int seen[NC_LEVELS + 1] = {0};
 
     (void) state;
     for (int t = 0; t < TABLES; t++) {
         int unit[RANKS * NC_LEVELS], ranks = 1 + draw(RANKS), columns = NODE + 1 + draw(4);
-        struct naive naive = {.unit = unit,.ranks = ranks,.columns = columns };
+        struct naive naive = {.unit = unit, .ranks = ranks, .columns = columns};
         struct made m;
 
         fill(unit, ranks, columns);
@@ -446,7 +438,7 @@ static void random_tables(void **state)
         release(&m);
     }
     for (int i = 1; i <= 4; i++)
-        assert_true(seen[i] > TABLES / 50);     /* levels enough to tell */
+        assert_true(seen[i] > TABLES / 50); /* levels enough to tell */
 }
 
 /* Whoever is root: on the papers' cluster, where groups are uneven upwards. */
@@ -463,7 +455,7 @@ static void every_root(void **state)
     m = make(unit[0], 27, 6, NC_LEVELS_ALL);
     assert_int_equal(m.groups.levels, 5);
     for (int root = 0; root < 27; root++) {
-        struct naive naive = {.unit = unit[0],.ranks = 27,.columns = 6,.topo = &m.topo };
+        struct naive naive = {.unit = unit[0], .ranks = 27, .columns = 6, .topo = &m.topo};
 
         naive.root = root;
         check_closed(&m, root);
@@ -508,13 +500,14 @@ static void cost(void **state)
 static void in_order(void **state)
 {
     enum { RANKS = 12, COLUMNS = NODE + 2 };
-    static const int switches[3] = { 1, 0, 1 };
-    static const int expected[RANKS] = { 0, 3, 6, 9, 2, 5, 8, 11, 1, 4, 7, 10 };
+    static const int switches[3] = {1, 0, 1};
+    static const int expected[RANKS] = {0, 3, 6, 9, 2, 5, 8, 11, 1, 4, 7, 10};
     int unit[RANKS][COLUMNS], rank[RANKS];
     struct made m;
 
     (void) state;
-    /* dealt out over three nodes, whose first and last are under one switch; NUMA nodes cross the ranks again */
+    /* dealt out over three nodes, whose first and last are under one switch; NUMA nodes cross the
+     * ranks again */
     for (int i = 0; i < RANKS; i++) {
         for (int level = 0; level < NODE; level++)
             unit[i][level] = -1;
@@ -531,10 +524,16 @@ static void in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(papers_cluster), cmocka_unit_test(papers_node),
-        cmocka_unit_test(papers_round_robin), cmocka_unit_test(levels_off),
-        cmocka_unit_test(uneven), cmocka_unit_test(without_levels), cmocka_unit_test(every_root),
-        cmocka_unit_test(columns), cmocka_unit_test(random_tables), cmocka_unit_test(in_order),
+        cmocka_unit_test(papers_cluster),
+        cmocka_unit_test(papers_node),
+        cmocka_unit_test(papers_round_robin),
+        cmocka_unit_test(levels_off),
+        cmocka_unit_test(uneven),
+        cmocka_unit_test(without_levels),
+        cmocka_unit_test(every_root),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(random_tables),
+        cmocka_unit_test(in_order),
         cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests_name("group", tests, NULL, NULL);

@@ -14,8 +14,10 @@ static void nothing_overlaps(void **state)
             struct nc_geometry g = nc_geometry_make(5, s, f, 2);
             struct nc_layout l = nc_layout_make(&g);
             assert_true(l.posts >= l.done + NC_LINE);
-            assert_true(l.out_posts >= l.posts + NC_POSTS * NC_POST_BYTES && l.out_posts % NC_LINE == 0);
-            assert_true(l.flags >= l.out_posts + NC_OUT_POSTS * NC_POST_BYTES && l.flags % NC_LINE == 0);
+            assert_true(l.out_posts >= l.posts + NC_POSTS * NC_POST_BYTES &&
+                        l.out_posts % NC_LINE == 0);
+            assert_true(l.flags >= l.out_posts + NC_OUT_POSTS * NC_POST_BYTES &&
+                        l.flags % NC_LINE == 0);
             assert_true(l.out >= l.flags + NC_FLAGS(5) * NC_LINE);
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
             assert_true(l.in >= l.out + s * l.slot_stride);
@@ -30,7 +32,7 @@ static void nothing_overlaps(void **state)
 /* Regions of one NUMA node side by side, other nodes on pages of their own, nothing twice. */
 static void regions_by_numa_node(void **state)
 {
-    static const int one[7] = { 3, 3, 3, 3, 3, 3, 3 }, three[7] = { 5, 0, 5, 2, 0, 5, 2 };
+    static const int one[7] = {3, 3, 3, 3, 3, 3, 3}, three[7] = {5, 0, 5, 2, 0, 5, 2};
     struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2);
     struct nc_layout l = nc_layout_make(&g);
     size_t at[7], huge = 2u << 20, r = l.region;
@@ -45,7 +47,8 @@ static void regions_by_numa_node(void **state)
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(at[i], NC_PAGE + i * r);
     assert_int_equal(nc_layout_place(&l, 7, three, huge, at), 3 * huge);
-    const size_t wanted[7] = { NC_PAGE, huge, NC_PAGE + r, 2 * huge, huge + r, NC_PAGE + 2 * r, 2 * huge + r };
+    const size_t wanted[7] = {NC_PAGE,         huge,        NC_PAGE + r, 2 * huge, huge + r,
+                              NC_PAGE + 2 * r, 2 * huge + r};
     assert_memory_equal(at, wanted, sizeof wanted);
     /* more than one page of a node */
     assert_int_equal(nc_layout_place(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
@@ -65,8 +68,8 @@ static void sets(void **state)
 
 static void in_rings(void **state)
 {
-    static const uint32_t slots[5] = { 1, 2, 3, 8, 8 }, sets[5] = { 1, 1, 2, 2, 1 };
-    static const uint32_t in_slots[5] = { 1, 1, 1, 4, 4 }, in_set[5] = { 1, 1, 1, 2, 4 };
+    static const uint32_t slots[5] = {1, 2, 3, 8, 8}, sets[5] = {1, 1, 2, 2, 1};
+    static const uint32_t in_slots[5] = {1, 1, 1, 4, 4}, in_set[5] = {1, 1, 1, 2, 4};
 
     (void) state;
     for (int i = 0; i < 5; i++) {
@@ -86,9 +89,9 @@ static void defaults_fit_64_ranks_in_8_mb(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_overlaps), cmocka_unit_test(regions_by_numa_node),
-        cmocka_unit_test(sets), cmocka_unit_test(in_rings), cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_overlaps),
+                                       cmocka_unit_test(regions_by_numa_node),
+                                       cmocka_unit_test(sets), cmocka_unit_test(in_rings),
+                                       cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)};
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

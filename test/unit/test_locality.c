@@ -30,7 +30,7 @@ static void check(const char *text, const int *expected)
     }
 }
 
-#define CHECK(text, l2, l3, numa, package) check(text, (int[]) { l2, l3, numa, package })
+#define CHECK(text, l2, l3, numa, package) check(text, (int[]){l2, l3, numa, package})
 
 /* As launchers give them. */
 static void bound(void **state)
@@ -82,21 +82,60 @@ static void other_types(void **state)
 
 static void broken(void **state)
 {
-    static const char *const texts[] = { "", ":", "hwloc:", "hwloc", "hwloc:hwloc:SK0", "HWLOC:SK0",
-        "S", "SK", "L", "L3", "SK:L30", "SK0:", ":SK0", "SK0::L30", "SK0 ", " SK0", "SK0\n",
-        "SK0;L30", "SK0L30", "SK0:l30", "sk0", "S0", "30", "33", "SKx", "SK-1", "SK+1", "SK0x1",
-        "SK1.5", "SK0,", "SK,0", "SK0,,1", "SK0--1", "SK3-1", "SK0-1-2", "SK0:SK0", "SK0:L30:SK1",
-        "L22147483648", "L34294967296", "CR99999999999999999999", "NM0-99999999999999999999",
-        "CR:SK0", "SK0:CR", "(none)", "unbound", "pspmix:generation_error"
-    };
+    static const char *const texts[] = {"",
+                                        ":",
+                                        "hwloc:",
+                                        "hwloc",
+                                        "hwloc:hwloc:SK0",
+                                        "HWLOC:SK0",
+                                        "S",
+                                        "SK",
+                                        "L",
+                                        "L3",
+                                        "SK:L30",
+                                        "SK0:",
+                                        ":SK0",
+                                        "SK0::L30",
+                                        "SK0 ",
+                                        " SK0",
+                                        "SK0\n",
+                                        "SK0;L30",
+                                        "SK0L30",
+                                        "SK0:l30",
+                                        "sk0",
+                                        "S0",
+                                        "30",
+                                        "33",
+                                        "SKx",
+                                        "SK-1",
+                                        "SK+1",
+                                        "SK0x1",
+                                        "SK1.5",
+                                        "SK0,",
+                                        "SK,0",
+                                        "SK0,,1",
+                                        "SK0--1",
+                                        "SK3-1",
+                                        "SK0-1-2",
+                                        "SK0:SK0",
+                                        "SK0:L30:SK1",
+                                        "L22147483648",
+                                        "L34294967296",
+                                        "CR99999999999999999999",
+                                        "NM0-99999999999999999999",
+                                        "CR:SK0",
+                                        "SK0:CR",
+                                        "(none)",
+                                        "unbound",
+                                        "pspmix:generation_error"};
 
     (void) state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        int unit[NC_LEVEL_NODE] = { 9, 9, 9, 9 };
+        int unit[NC_LEVEL_NODE] = {9, 9, 9, 9};
 
         if (parse(texts[i], unit))
             fail_msg("%s: taken", texts[i]);
-        assert_memory_equal(unit, ((int[]) { -1, -1, -1, -1 }), sizeof unit);
+        assert_memory_equal(unit, ((int[]){-1, -1, -1, -1}), sizeof unit);
     }
 }
 
@@ -111,7 +150,8 @@ static size_t draw(size_t below)
 /* Any bytes are read to the end or refused, and no unit comes of what was refused. */
 static void noise(void **state)
 {
-    static const char *const words[] = { "SK", "NM", "L2", "L3", "CR", ":", ":", "-", ",", "0", "1", "32", "\xff" };
+    static const char *const words[] = {"SK", "NM", "L2", "L3", "CR", ":",   ":",
+                                        "-",  ",",  "0",  "1",  "32", "\xff"};
     int right = 0;
 
     (void) state;
@@ -124,7 +164,7 @@ static void noise(void **state)
         if (parse(text, unit))
             right++;
         else
-            assert_memory_equal(unit, ((int[]) { -1, -1, -1, -1 }), sizeof unit);
+            assert_memory_equal(unit, ((int[]){-1, -1, -1, -1}), sizeof unit);
     }
     assert_true(right > 50);
 }
@@ -132,8 +172,9 @@ static void noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bound), cmocka_unit_test(levels_and_numbers), cmocka_unit_test(lists),
-        cmocka_unit_test(other_types), cmocka_unit_test(broken), cmocka_unit_test(noise),
+        cmocka_unit_test(bound),  cmocka_unit_test(levels_and_numbers),
+        cmocka_unit_test(lists),  cmocka_unit_test(other_types),
+        cmocka_unit_test(broken), cmocka_unit_test(noise),
     };
     return cmocka_run_group_tests_name("locality", tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void check_map(const struct nc_machine *m, const char *mapping, const int
 }
 
 #define MAP(m, mapping, ...) \
-    check_map(m, mapping, (int[]) { __VA_ARGS__ }, sizeof (int[]) { __VA_ARGS__ } / sizeof(int))
+    check_map(m, mapping, (int[]){__VA_ARGS__}, sizeof(int[]){__VA_ARGS__} / sizeof(int))
 
 static void assert_one_line(size_t size)
 {
@@ -68,15 +68,16 @@ static void refuse_map(const struct nc_machine *m, const char *mapping, int rank
 
 /* ---- units ---- */
 
-#define UNITS(m, processor, l2, l3, numa, package) do { \
-    int unit[NC_MACHINE_LEVELS]; \
-    nc_machine_units(m, processor, unit); \
-    assert_memory_equal(unit, ((int[]) { l2, l3, numa, package }), sizeof unit); \
-} while (0)
+#define UNITS(m, processor, l2, l3, numa, package) \
+    do { \
+        int unit[NC_MACHINE_LEVELS]; \
+        nc_machine_units(m, processor, unit); \
+        assert_memory_equal(unit, ((int[]){l2, l3, numa, package}), sizeof unit); \
+    } while (0)
 
 static struct nc_cpus mask_of(const int *cpu)
 {
-    struct nc_cpus mask = { {0} };
+    struct nc_cpus mask = {{0}};
 
     for (; *cpu >= 0; cpu++)
         mask.word[*cpu / 64] |= (uint64_t) 1 << *cpu % 64;
@@ -84,12 +85,13 @@ static struct nc_cpus mask_of(const int *cpu)
 }
 
 /* Of a mask of these processors, by the numbers of the operating system; -1 for none. */
-#define MASK(m, l2, l3, numa, package, ...) do { \
-    int unit[NC_MACHINE_LEVELS]; \
-    struct nc_cpus mask = mask_of((int[]) { __VA_ARGS__, -1 }); \
-    nc_machine_units_of_mask(m, &mask, unit); \
-    assert_memory_equal(unit, ((int[]) { l2, l3, numa, package }), sizeof unit); \
-} while (0)
+#define MASK(m, l2, l3, numa, package, ...) \
+    do { \
+        int unit[NC_MACHINE_LEVELS]; \
+        struct nc_cpus mask = mask_of((int[]){__VA_ARGS__, -1}); \
+        nc_machine_units_of_mask(m, &mask, unit); \
+        assert_memory_equal(unit, ((int[]){l2, l3, numa, package}), sizeof unit); \
+    } while (0)
 
 static bool tells(const struct nc_machine *m, const int *cpu)
 {
@@ -100,7 +102,7 @@ static bool tells(const struct nc_machine *m, const int *cpu)
     return nc_machine_tells(m, unit);
 }
 
-#define TELLS(m, ...) tells(m, (int[]) { __VA_ARGS__, -1 })
+#define TELLS(m, ...) tells(m, (int[]){__VA_ARGS__, -1})
 
 /* ---- levels and groups ---- */
 
@@ -115,7 +117,7 @@ static struct grouped group(const struct nc_machine *m, const char *mapping, int
     enum { COLUMNS = NC_LEVEL_NODE + 1 };
     int *processor = malloc(sizeof(int) * (size_t) ranks);
     int *unit = malloc(sizeof(int) * COLUMNS * (size_t) ranks);
-    struct nc_locations locations = {.ranks = ranks,.columns = COLUMNS,.unit = unit };
+    struct nc_locations locations = {.ranks = ranks, .columns = COLUMNS, .unit = unit};
     struct grouped g;
 
     assert_true(nc_machine_map(m, mapping, ranks, processor, error, sizeof error));
@@ -197,7 +199,8 @@ static void several_l3_in_numa(void **state)
     UNITS(m, 7, -1, 3, 1, 1);
     MASK(m, -1, 0, 0, 0, 0, 1);
     MASK(m, -1, -1, 0, 0, 1, 2);
-    check_groups(m, "core", 12, "l3 (0 1) (2 3) (4 5) (6 7) (8 9) (10 11) numa (0 2 4) (6 8 10) "
+    check_groups(m, "core", 12,
+                 "l3 (0 1) (2 3) (4 5) (6 7) (8 9) (10 11) numa (0 2 4) (6 8 10) "
                  "node (0 6)");
     check_groups(m, "package", 6, "l3 (0 2) (1 3) (4) (5) numa (0 4) (1 5) node (0 1)");
     nc_machine_free(m);
@@ -324,8 +327,7 @@ static void one_processor(void **state)
 /* The operating system numbers the second processors of all cores after the first ones. */
 static void two_processors_in_a_core(void **state)
 {
-    struct nc_machine *m =
-        load("synthetic:numa:2 l2:2 core:1 pu:2(indexes=0,4,1,5,2,6,3,7)");
+    struct nc_machine *m = load("synthetic:numa:2 l2:2 core:1 pu:2(indexes=0,4,1,5,2,6,3,7)");
 
     (void) state;
     MAP(m, "core", 0, 2, 4, 6, 1, 3, 5, 7, 0, 2);
@@ -425,7 +427,7 @@ static void hundreds_of_processors(void **state)
     MASK(m, -1, -1, -1, 3, 959, 960);
 
     assert_int_equal(g.topo.levels, 5);
-    assert_memory_equal(g.topo.units, ((int[]) { 512, 64, 16, 4, 1 }), 5 * sizeof(int));
+    assert_memory_equal(g.topo.units, ((int[]){512, 64, 16, 4, 1}), 5 * sizeof(int));
     ungroup(&g);
     nc_machine_free(m);
 }
@@ -469,8 +471,7 @@ static void refused_mappings(void **state)
                "list: rank 0: \"4294967296\": must be a processor, 0 to 3");
     refuse_map(m, "list:99999999999999999999", 1,
                "list: rank 0: \"99999999999999999999\": must be a processor, 0 to 3");
-    refuse_map(m, "cores", 1,
-               "cores: must be core, numa, package or list:PROCESSOR,PROCESSOR,..");
+    refuse_map(m, "cores", 1, "cores: must be core, numa, package or list:PROCESSOR,PROCESSOR,..");
     refuse_map(m, "", 1, ": must be core, numa, package or list:PROCESSOR,PROCESSOR,..");
     nc_machine_free(m);
 }
@@ -484,7 +485,7 @@ static void refuse(const char *topology, const char *line)
 
     memset(error, 0, sizeof error);
     dup2(fileno(caught), STDERR_FILENO);
-    __lsan_disable();           /* hwloc 2.9 loses the object that a file ends in */
+    __lsan_disable(); /* hwloc 2.9 loses the object that a file ends in */
     m = nc_machine_load(topology, error, sizeof error);
     __lsan_enable();
     dup2(standard_error, STDERR_FILENO);
@@ -510,7 +511,8 @@ static void refuse_text(const char *file, const char *text, size_t n, const char
 /* What one processor, a half and all of a machine say of a place in it. */
 static void units_that_tell(void **state)
 {
-    struct nc_machine *m = load("synthetic:package:2 l3:1 core:2 pu:1"), *one = load("synthetic:l3:1 core:4 pu:1");
+    struct nc_machine *m = load("synthetic:package:2 l3:1 core:2 pu:1"),
+                      *one = load("synthetic:l3:1 core:4 pu:1");
 
     (void) state;
     assert_true(TELLS(m, 0));
@@ -525,16 +527,22 @@ static void units_that_tell(void **state)
 
 static void refused_strings(void **state)
 {
-    static const char *const wrong[] = { "", "x", "package:x", "package:0 core:1", "core:2 pu:",
-        "pu:1 core:1", "package:2 package:2 core:-1 pu:1"
-    };
+    static const char *const wrong[] = {"",
+                                        "x",
+                                        "package:x",
+                                        "package:0 core:1",
+                                        "core:2 pu:",
+                                        "pu:1 core:1",
+                                        "package:2 package:2 core:-1 pu:1"};
     char topology[64], line[160];
 
     (void) state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(topology, sizeof topology, "synthetic:%s", wrong[i]);
-        snprintf(line, sizeof line, "%s: must be a synthetic topology of hwloc, such as "
-                 "synthetic:package:2 numa:2 core:32 pu:1", topology);
+        snprintf(line, sizeof line,
+                 "%s: must be a synthetic topology of hwloc, such as "
+                 "synthetic:package:2 numa:2 core:32 pu:1",
+                 topology);
         refuse(topology, line);
     }
     refuse("core:2", "core:2: must be synthetic:STRING or xml:FILE");
@@ -545,10 +553,16 @@ static void refused_strings(void **state)
 
 static void refused_files(void **state)
 {
-    static const char *const wrong[] = { "", "\n", "text", "<topology>", "<a/>\n", "<a><b/></a>",
-        "<topology version=\"2.0\"></topology>", "<topology version=\"9.0\">",
-        "<?xml version=\"1.0\"?>", "<?xml version=\"1.0\"?>\n<html><body/></html>\n"
-    };
+    static const char *const wrong[] = {"",
+                                        "\n",
+                                        "text",
+                                        "<topology>",
+                                        "<a/>\n",
+                                        "<a><b/></a>",
+                                        "<topology version=\"2.0\"></topology>",
+                                        "<topology version=\"9.0\">",
+                                        "<?xml version=\"1.0\"?>",
+                                        "<?xml version=\"1.0\"?>\n<html><body/></html>\n"};
     static const char problem[] = "be a topology hwloc can load";
     char file[] = "/tmp/test_machine.XXXXXX", text[8192], *processor;
     FILE *whole = fopen(MACHINES "/memory_only.xml", "r");
@@ -571,17 +585,26 @@ static void refused_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_l3), cmocka_unit_test(several_l3_in_numa),
-        cmocka_unit_test(l3_spans_numa), cmocka_unit_test(numa_without_processors),
+        cmocka_unit_test(no_l3),
+        cmocka_unit_test(several_l3_in_numa),
+        cmocka_unit_test(l3_spans_numa),
+        cmocka_unit_test(numa_without_processors),
         cmocka_unit_test(package_without_memory),
-        cmocka_unit_test(two_numa_for_the_same_processors), cmocka_unit_test(numa_around_numa),
-        cmocka_unit_test(numa_inside_a_core), cmocka_unit_test(one_processor),
-        cmocka_unit_test(two_processors_in_a_core), cmocka_unit_test(unlike_packages),
-        cmocka_unit_test(not_all_allowed), cmocka_unit_test(none_of_a_package_allowed),
-        cmocka_unit_test(masks_of_nothing), cmocka_unit_test(hundreds_of_processors),
-        cmocka_unit_test(this_machine), cmocka_unit_test(refused_mappings),
+        cmocka_unit_test(two_numa_for_the_same_processors),
+        cmocka_unit_test(numa_around_numa),
+        cmocka_unit_test(numa_inside_a_core),
+        cmocka_unit_test(one_processor),
+        cmocka_unit_test(two_processors_in_a_core),
+        cmocka_unit_test(unlike_packages),
+        cmocka_unit_test(not_all_allowed),
+        cmocka_unit_test(none_of_a_package_allowed),
+        cmocka_unit_test(masks_of_nothing),
+        cmocka_unit_test(hundreds_of_processors),
+        cmocka_unit_test(this_machine),
+        cmocka_unit_test(refused_mappings),
         cmocka_unit_test(units_that_tell),
-        cmocka_unit_test(refused_strings), cmocka_unit_test(refused_files),
+        cmocka_unit_test(refused_strings),
+        cmocka_unit_test(refused_files),
     };
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }

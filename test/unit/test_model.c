@@ -8,21 +8,25 @@
 #include "core/nc_tree.h"
 
 #define PROCESSES 300
-#define SEGMENTS 40
-#define ALL (1u << NC_MODEL_CHAIN | 1u << NC_MODEL_PIPELINED_BINARY | 1u << NC_MODEL_PIPELINED_BINOMIAL)
+#define SEGMENTS  40
+#define ALL \
+    (1u << NC_MODEL_CHAIN | 1u << NC_MODEL_PIPELINED_BINARY | 1u << NC_MODEL_PIPELINED_BINOMIAL)
 #define ONE_PORT (1u << NC_MODEL_CHAIN | 1u << NC_MODEL_PIPELINED_BINARY)
 
 static const uint64_t mib = 1 << 20;
 
 /* the constants of the papers: a cluster; the figures over f */
-static const struct nc_model_link cluster = {.alpha = 5e-5,.beta = 4.7e-8 };
-static const struct nc_model_costs figures = {.set = 100e-9,.leave = 10e-9,.notice = 50e-9,.byte = 1e-9 };
+static const struct nc_model_link cluster = {.alpha = 5e-5, .beta = 4.7e-8};
+static const struct nc_model_costs figures = {
+    .set = 100e-9, .leave = 10e-9, .notice = 50e-9, .byte = 1e-9};
 
 /* a message is one step, whatever its length */
-static const struct nc_model_link steps = {.alpha = 1,.beta = 0 };
+static const struct nc_model_link steps = {.alpha = 1, .beta = 0};
 
-static const struct nc_model_limits any = {.element = 1,.lowest = 0,.highest = UINT64_MAX,.trees = ALL };
-static const struct nc_model_limits one_port = {.element = 1,.lowest = 0,.highest = UINT64_MAX,.trees = ONE_PORT };
+static const struct nc_model_limits any = {
+    .element = 1, .lowest = 0, .highest = UINT64_MAX, .trees = ALL};
+static const struct nc_model_limits one_port = {
+    .element = 1, .lowest = 0, .highest = UINT64_MAX, .trees = ONE_PORT};
 
 static void near(double value, double expected, double tolerance)
 {
@@ -58,7 +62,7 @@ static void numbers_of_the_paper(void **state)
 
 static void times_by_hand(void **state)
 {
-    const struct nc_model_link link = {.alpha = 2,.beta = 0.5 };
+    const struct nc_model_link link = {.alpha = 2, .beta = 0.5};
 
     (void) state;
     same(nc_model_linear(link, 9, 8), 8 * 6);
@@ -82,7 +86,8 @@ static void best_degrees(void **state)
     (void) state;
     for (int k = 2; k < 30; k++) {
         if (k != 3)
-            assert_true(nc_model_kary(steps, 3, 43046721, 0) < nc_model_kary(steps, k, 43046721, 0));
+            assert_true(nc_model_kary(steps, 3, 43046721, 0) <
+                        nc_model_kary(steps, k, 43046721, 0));
         for (int p = 1; p < 2000; p++)
             assert_true(nc_model_knomial(steps, 2, p, 0) <= nc_model_knomial(steps, k, p, 0));
     }
@@ -100,7 +105,8 @@ static struct nc_tree tree_of(enum nc_tree_kind kind, int k, int p)
     return tree;
 }
 
-/* Steps until each process has each of n segments, if it sends them in turn to each child in turn. */
+/* Steps until each process has each of n segments, if it sends them in turn to each child in turn.
+ */
 static void go_through(const struct nc_tree *tree, int n, int has[][SEGMENTS])
 {
     for (int j = 0; j < n; j++)
@@ -148,7 +154,8 @@ static void trees_take_their_modelled_time(void **state)
     assert_int_equal(last_of(&tree, 1, has), 12);
 }
 
-/* Of a complete tree: its last process is on the last level, and the first of that level is the first leaf there. */
+/* Of a complete tree: its last process is on the last level, and the first of that level is the
+ * first leaf there. */
 static void spans(void **state)
 {
     (void) state;
@@ -183,8 +190,10 @@ static void pipelines_take_their_modelled_time(void **state)
             same(seconds, last_of(&tree, n, has));
             /* ceil(log2 p) is the tree's height, or one more */
             tree = tree_of(NC_TREE_KARY, 2, p);
-            seconds = nc_model_segmented(steps, NC_MODEL_PIPELINED_BINARY, p, (uint64_t) n * 10, 10);
-            assert_true(last_of(&tree, n, has) <= seconds && seconds <= last_of(&tree, n, has) + n + 3);
+            seconds = nc_model_segmented(steps, NC_MODEL_PIPELINED_BINARY, p, (uint64_t) n * 10,
+                                         10);
+            assert_true(last_of(&tree, n, has) <= seconds &&
+                        seconds <= last_of(&tree, n, has) + n + 3);
         }
     }
 }
@@ -201,7 +210,8 @@ static void one_port_makes_segments_useless_in_a_binomial_tree(void **state)
 
 /* ---- segments ---- */
 
-/* The time as a function of a number of segments that need not be whole, where segments are equal. */
+/* The time as a function of a number of segments that need not be whole, where segments are equal.
+ */
 static double smooth(double sends, double ahead, double m, double s)
 {
     return sends * (ahead + m / s) * (cluster.alpha + s * cluster.beta);
@@ -212,15 +222,18 @@ static void s_opt_is_a_minimum(void **state)
     (void) state;
     for (int p = 3; p < 3000; p = p * 3 / 2 + 1) {
         for (uint64_t m = 100000; m < (uint64_t) 1 << 40; m *= 7) {
-            double chain = nc_model_segment(cluster, NC_MODEL_CHAIN, p, m), best = smooth(1, p - 2, m, chain);
-            assert_true(best < smooth(1, p - 2, m, chain * 1.01) && best < smooth(1, p - 2, m, chain / 1.01));
+            double chain = nc_model_segment(cluster, NC_MODEL_CHAIN, p, m),
+                   best = smooth(1, p - 2, m, chain);
+            assert_true(best < smooth(1, p - 2, m, chain * 1.01) &&
+                        best < smooth(1, p - 2, m, chain / 1.01));
         }
     }
 }
 
 static void s_opt_without_a_pipeline(void **state)
 {
-    const struct nc_model_link free_bytes = {.alpha = 1e-6,.beta = 0 }, free_messages = {.alpha = 0,.beta = 1e-9 };
+    const struct nc_model_link free_bytes = {.alpha = 1e-6, .beta = 0},
+                               free_messages = {.alpha = 0, .beta = 1e-9};
 
     (void) state;
     for (enum nc_model_tree tree = 0; tree < NC_MODEL_TREES; tree++) {
@@ -248,7 +261,7 @@ static void recommendations(void **state)
     assert_true(c.tree == NC_MODEL_BINOMIAL && c.k == 2 && c.segment == 64);
     c = nc_model_choose(cluster, 128, 65536, &one_port);
     assert_true(c.tree == NC_MODEL_PIPELINED_BINARY && c.k == 2);
-    near(c.segment, 3409, 0.05);        /* s_opt; 19.2 such segments */
+    near(c.segment, 3409, 0.05); /* s_opt; 19.2 such segments */
     c = nc_model_choose(cluster, 128, 64 * mib, &one_port);
     assert_true(c.tree == NC_MODEL_CHAIN && c.k == 1);
     /* few processes */
@@ -257,7 +270,7 @@ static void recommendations(void **state)
     /* sends that overlap */
     c = nc_model_choose(cluster, 128, mib, &any);
     assert_true(c.tree == NC_MODEL_PIPELINED_BINOMIAL && c.k == 2);
-    near(c.segment, 13635, 0.02);       /* s_opt */
+    near(c.segment, 13635, 0.02); /* s_opt */
     same(c.seconds, nc_model_segmented(cluster, c.tree, 128, mib, c.segment));
 }
 
@@ -286,12 +299,15 @@ static void nothing_to_pipeline(void **state)
     }
     assert_true(nc_model_choose(cluster, 1, 0, &any).segment == 1);
     same(nc_model_choose(cluster, 128, 0, &any).seconds, 7 * cluster.alpha);
-    assert_true(nc_model_lower_bound(cluster, 1, mib) == 0 && nc_model_linear(cluster, 1, mib) == 0);
-    assert_true(nc_model_kary(cluster, 3, 1, mib) == 0 && nc_model_knomial(cluster, 3, 1, mib) == 0);
+    assert_true(nc_model_lower_bound(cluster, 1, mib) == 0 &&
+                nc_model_linear(cluster, 1, mib) == 0);
+    assert_true(nc_model_kary(cluster, 3, 1, mib) == 0 &&
+                nc_model_knomial(cluster, 3, 1, mib) == 0);
     for (enum nc_model_tree tree = 0; tree < NC_MODEL_TREES; tree++) {
         assert_true(nc_model_segmented(cluster, tree, 1, mib, 1024) == 0);
-        same(nc_model_segmented(cluster, tree, 7, 0, 1024), (tree == NC_MODEL_CHAIN ? 6 : 3)
-             * (tree == NC_MODEL_PIPELINED_BINARY ? 2 : 1) * cluster.alpha);
+        same(nc_model_segmented(cluster, tree, 7, 0, 1024),
+             (tree == NC_MODEL_CHAIN ? 6 : 3) * (tree == NC_MODEL_PIPELINED_BINARY ? 2 : 1) *
+                 cluster.alpha);
     }
 }
 
@@ -301,7 +317,8 @@ static double least(int p, uint64_t m, const struct nc_model_limits *limits)
     double best = nc_model_knomial(cluster, 2, p, m);
 
     for (enum nc_model_tree tree = NC_MODEL_CHAIN; tree < NC_MODEL_TREES; tree++) {
-        for (uint64_t s = limits->element; s < m + limits->element && s <= limits->highest; s += limits->element) {
+        for (uint64_t s = limits->element; s < m + limits->element && s <= limits->highest;
+             s += limits->element) {
             double seconds = nc_model_segmented(cluster, tree, p, m, s);
             if (limits->trees >> tree & 1 && s >= limits->lowest && seconds < best)
                 best = seconds;
@@ -319,9 +336,12 @@ static void choice_is_the_least(void **state)
         for (uint64_t elements = 1; elements < 3000; elements = elements * 3 / 2 + 1) {
             for (limits.element = 1; limits.element < 1000000; limits.element *= 16) {
                 uint64_t m = elements * limits.element;
-                for (limits.lowest = 0; limits.lowest < 100000; limits.lowest = limits.lowest * 300 + 40) {
-                    limits.highest = limits.lowest ? limits.lowest * 8 + limits.element : UINT64_MAX;
-                    near(nc_model_choose(cluster, p, m, &limits).seconds, least(p, m, &limits), 1e-3);
+                for (limits.lowest = 0; limits.lowest < 100000;
+                     limits.lowest = limits.lowest * 300 + 40) {
+                    limits.highest = limits.lowest ? limits.lowest * 8 + limits.element
+                                                   : UINT64_MAX;
+                    near(nc_model_choose(cluster, p, m, &limits).seconds, least(p, m, &limits),
+                         1e-3);
                 }
             }
         }
@@ -338,21 +358,24 @@ static void choice_is_monotonous(void **state)
             assert_true(seconds <= nc_model_choose(cluster, p + 1, m, &one_port).seconds);
             assert_true(seconds >= nc_model_choose(cluster, p, m, &any).seconds);
             assert_true(seconds >= nc_model_lower_bound(cluster, p, m));
-            assert_true(nc_model_choose(cluster, p, m, &any).seconds >= nc_model_lower_bound(cluster, p, m));
+            assert_true(nc_model_choose(cluster, p, m, &any).seconds >=
+                        nc_model_lower_bound(cluster, p, m));
         }
     }
 }
 
 static void segments_are_within_the_limits(void **state)
 {
-    static const uint64_t value[] = { 0, 1, 7, 24, 4096, 100000, (uint64_t) 1 << 40, UINT64_MAX - 1, UINT64_MAX };
+    static const uint64_t value[] = {
+        0, 1, 7, 24, 4096, 100000, (uint64_t) 1 << 40, UINT64_MAX - 1, UINT64_MAX};
     enum { N = sizeof value / sizeof *value };
 
     (void) state;
     for (int i = 0; i < N * N * N * N; i++) {
-        struct nc_model_limits l = {
-            .element = value[i % N],.lowest = value[i / N % N],.highest = value[i / N / N % N],.trees = ALL
-        };
+        struct nc_model_limits l = {.element = value[i % N],
+                                    .lowest = value[i / N % N],
+                                    .highest = value[i / N / N % N],
+                                    .trees = ALL};
         uint64_t m = value[i / N / N / N], element = l.element ? l.element : 1;
         for (int p = 1; p < 2000; p = p * 4 + 1) {
             struct nc_model_choice c = nc_model_choose(cluster, p, m, &l);
@@ -361,7 +384,8 @@ static void segments_are_within_the_limits(void **state)
                 continue;
             assert_true(c.segment % element == 0);
             assert_true(c.segment <= l.highest || c.segment == element);
-            assert_true(c.segment >= l.lowest || c.segment > l.highest - element || c.segment == element);
+            assert_true(c.segment >= l.lowest || c.segment > l.highest - element ||
+                        c.segment == element);
         }
     }
 }
@@ -369,9 +393,8 @@ static void segments_are_within_the_limits(void **state)
 static void links_out_of_the_ordinary(void **state)
 {
     const struct nc_model_link link[] = {
-        {0, 0}, {1, 0}, {0, 1}, {1e-300, 1e300}, {1e300, 1e-300},
-        {-1, -1}, {-1, 1}, {1, -1}, {__builtin_nan(""), 1}, {1, __builtin_nan("")}
-    };
+        {0, 0},   {1, 0},  {0, 1},  {1e-300, 1e300},        {1e300, 1e-300},
+        {-1, -1}, {-1, 1}, {1, -1}, {__builtin_nan(""), 1}, {1, __builtin_nan("")}};
 
     (void) state;
     for (int i = 0; i < 10; i++) {
@@ -386,7 +409,7 @@ static void links_out_of_the_ordinary(void **state)
 
 static void regimes(void **state)
 {
-    struct nc_model_costs c = {.set = 1000,.leave = 200,.notice = 30,.byte = 0.5 };
+    struct nc_model_costs c = {.set = 1000, .leave = 200, .notice = 30, .byte = 0.5};
 
     (void) state;
     assert_int_equal(nc_model_regime(0, 8, 4), NC_MODEL_ONE_FRAGMENT);
@@ -422,15 +445,18 @@ static void longer_messages_take_longer(void **state)
     (void) state;
     for (uint64_t s = 1; s <= 64; s *= 4) {
         for (uint64_t m = 0; m < 2 * mib; m += 1000) {
-            assert_true(nc_model_queue(figures, m, 8192, s) < nc_model_queue(figures, m + 1000, 8192, s));
-            assert_true(nc_model_sets(figures, m, 8192, s, 2) < nc_model_sets(figures, m + 1000, 8192, s, 2));
-            assert_true(nc_model_queue(figures, m, 8192, s) >= nc_model_queue(figures, m, 8192, s * 2));
+            assert_true(nc_model_queue(figures, m, 8192, s) <
+                        nc_model_queue(figures, m + 1000, 8192, s));
+            assert_true(nc_model_sets(figures, m, 8192, s, 2) <
+                        nc_model_sets(figures, m + 1000, 8192, s, 2));
+            assert_true(nc_model_queue(figures, m, 8192, s) >=
+                        nc_model_queue(figures, m, 8192, s * 2));
         }
     }
 }
 
-/* t(m, s) over f with s = 32: it rises while the message fills the queue equally often, and drops where once less is
- * enough. */
+/* t(m, s) over f with s = 32: it rises while the message fills the queue equally often, and drops
+ * where once less is enough. */
 static void saw_tooth_over_fragments(void **state)
 {
     uint64_t m = 16 * mib, s = 32;
@@ -439,7 +465,8 @@ static void saw_tooth_over_fragments(void **state)
 
     (void) state;
     for (uint64_t f = 4096; f < 65536; f++) {
-        double before = nc_model_queue(figures, m, f, s), after = nc_model_queue(figures, m, f + 1, s);
+        double before = nc_model_queue(figures, m, f, s),
+               after = nc_model_queue(figures, m, f + 1, s);
         if ((m - 1) / ((f + 1) * s) < (m - 1) / (f * s)) {
             assert_true(after < before);
             assert_true(teeth == 0 || before > tooth);
@@ -461,9 +488,10 @@ static void minimum_over_fragments(void **state)
     uint64_t at = 1024;
 
     (void) state;
-    near(best.f, 14481.55, 1e-4);       /* sqrt(4 MiB * 50) */
+    near(best.f, 14481.55, 1e-4); /* sqrt(4 MiB * 50) */
     assert_int_equal(best.s, 4 * mib / best.f);
-    /* powers of 2 divide the queue: the least of them is a neighbour of f*, and the time rises to either side */
+    /* powers of 2 divide the queue: the least of them is a neighbour of f*, and the time rises to
+     * either side */
     for (uint64_t f = 1024; f <= mib; f *= 2)
         at = queue_of_4_mib(f) < queue_of_4_mib(at) ? f : at;
     assert_true(at == 8192 || at == 16384);
@@ -476,7 +504,7 @@ static void minimum_over_fragments(void **state)
 static void best_fragment_of_any_queue(void **state)
 {
     struct nc_model_costs c = figures;
-    const struct nc_model_costs nothing = { 0, 0, 0, 0 };
+    const struct nc_model_costs nothing = {0, 0, 0, 0};
 
     (void) state;
     for (uint64_t b = 1; b < (uint64_t) 1 << 40; b *= 3) {
@@ -486,7 +514,8 @@ static void best_fragment_of_any_queue(void **state)
         }
     }
     /* a message of one queue and one of many whole queues have the same f* */
-    assert_int_equal(nc_model_best(figures, 4 * mib, 4 * mib).f, nc_model_best(figures, 40 * mib, 4 * mib).f);
+    assert_int_equal(nc_model_best(figures, 4 * mib, 4 * mib).f,
+                     nc_model_best(figures, 40 * mib, 4 * mib).f);
     c.notice = 0;
     assert_int_equal(nc_model_best(c, mib, mib).f, 1);
     c.notice = 1;
@@ -518,7 +547,8 @@ static void practical_rules(void **state)
         q = nc_model_slots_of_message(m);
         assert_true(nc_model_regime(m, q.f, q.s) != NC_MODEL_MANY_QUEUES);
         for (uint64_t s = 1; s <= 4096; s *= 2)
-            assert_true(nc_model_regime(m, nc_model_fragment_to_fit(m, s), s) != NC_MODEL_MANY_QUEUES);
+            assert_true(nc_model_regime(m, nc_model_fragment_to_fit(m, s), s) !=
+                        NC_MODEL_MANY_QUEUES);
     }
 }
 
@@ -526,10 +556,10 @@ static void practical_rules(void **state)
 static void table_of_queues(void **state)
 {
     static const uint64_t table[][9] = {
-        {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32},                                /* f = 4096 */
-        {32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128},                          /* 8192 */
-        {73728, 36864, 18432, 9216, 4608, 2304, 1152, 576, 288},                        /* 12288 */
-        {131072, 65536, 32768, 16384, 8192, 4096, 2048, 1024, 512}                      /* 16384 */
+        {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32},           /* f = 4096 */
+        {32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128},     /* 8192 */
+        {73728, 36864, 18432, 9216, 4608, 2304, 1152, 576, 288},   /* 12288 */
+        {131072, 65536, 32768, 16384, 8192, 4096, 2048, 1024, 512} /* 16384 */
     };
 
     (void) state;
@@ -551,13 +581,16 @@ static void table_of_queues(void **state)
 static void huge(void **state)
 {
     (void) state;
-    assert_true(nc_model_queue_bytes(UINT64_MAX, 2) == UINT64_MAX && nc_model_queue_bytes(0, 7) == 0);
+    assert_true(nc_model_queue_bytes(UINT64_MAX, 2) == UINT64_MAX &&
+                nc_model_queue_bytes(0, 7) == 0);
     assert_true(nc_model_fragment_to_fit(UINT64_MAX, 1) >= UINT64_MAX - NC_PAGE);
-    assert_true(nc_model_slots_of_message(UINT64_MAX).s == nc_frag_count(UINT64_MAX, (uint64_t) 1 << 32));
+    assert_true(nc_model_slots_of_message(UINT64_MAX).s ==
+                nc_frag_count(UINT64_MAX, (uint64_t) 1 << 32));
     assert_true(nc_model_slots_of_queue(UINT64_MAX).s == UINT32_MAX);
     for (uint64_t m = UINT64_MAX - 5; m; m += m == UINT64_MAX ? 1 : 5) {
         same(nc_model_slot(figures, m, 8192), 0x1p51 * 160e-9 + 0x1p65 * 1e-9);
-        same(nc_model_queue(figures, m, 8192, 16), 0x1p47 * (110e-9 + 8192e-9) + 0x1p51 * 50e-9 + 0x1p64 * 1e-9);
+        same(nc_model_queue(figures, m, 8192, 16),
+             0x1p47 * (110e-9 + 8192e-9) + 0x1p51 * 50e-9 + 0x1p64 * 1e-9);
         same(nc_model_queue(figures, m, m, UINT64_MAX), 110e-9 + 50e-9 + 0x1p65 * 1e-9);
         same(nc_model_sets(figures, m, 8192, 16, 2),
              0x1p48 * (100e-9 + 8192e-9) + 10e-9 + 0x1p51 * 50e-9 + 0x1p64 * 1e-9);
@@ -571,7 +604,7 @@ static void huge(void **state)
 /* What a schedule's rounds cost, counted: 1 s a message, 1 s a byte. */
 static void exchanges(void **state)
 {
-    struct nc_model_link link = { 1, 1 };
+    struct nc_model_link link = {1, 1};
 
     (void) state;
     same(nc_model_doubling(link, 1, 8), 0);
@@ -584,24 +617,38 @@ static void exchanges(void **state)
     same(nc_model_rabenseifner(link, 15, 8), 2 * (5 + 3 + 2) + 2 * 9);
     /* short messages by fewer, long ones by smaller messages */
     assert_true(nc_model_doubling(cluster, 8, 64) < nc_model_rabenseifner(cluster, 8, 64));
-    assert_true(nc_model_doubling(cluster, 8, 1 << 20) > nc_model_rabenseifner(cluster, 8, 1 << 20));
+    assert_true(nc_model_doubling(cluster, 8, 1 << 20) >
+                nc_model_rabenseifner(cluster, 8, 1 << 20));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_the_paper), cmocka_unit_test(times_by_hand), cmocka_unit_test(best_degrees),
-        cmocka_unit_test(trees_take_their_modelled_time), cmocka_unit_test(spans),
+        cmocka_unit_test(numbers_of_the_paper),
+        cmocka_unit_test(times_by_hand),
+        cmocka_unit_test(best_degrees),
+        cmocka_unit_test(trees_take_their_modelled_time),
+        cmocka_unit_test(spans),
         cmocka_unit_test(pipelines_take_their_modelled_time),
         cmocka_unit_test(one_port_makes_segments_useless_in_a_binomial_tree),
-        cmocka_unit_test(s_opt_is_a_minimum), cmocka_unit_test(s_opt_without_a_pipeline),
-        cmocka_unit_test(recommendations), cmocka_unit_test(only_what_is_offered),
-        cmocka_unit_test(nothing_to_pipeline), cmocka_unit_test(choice_is_the_least),
-        cmocka_unit_test(choice_is_monotonous), cmocka_unit_test(segments_are_within_the_limits),
-        cmocka_unit_test(links_out_of_the_ordinary), cmocka_unit_test(regimes), cmocka_unit_test(forms_meet),
-        cmocka_unit_test(longer_messages_take_longer), cmocka_unit_test(saw_tooth_over_fragments),
-        cmocka_unit_test(minimum_over_fragments), cmocka_unit_test(best_fragment_of_any_queue),
-        cmocka_unit_test(exchanges), cmocka_unit_test(practical_rules), cmocka_unit_test(table_of_queues), cmocka_unit_test(huge)
-    };
+        cmocka_unit_test(s_opt_is_a_minimum),
+        cmocka_unit_test(s_opt_without_a_pipeline),
+        cmocka_unit_test(recommendations),
+        cmocka_unit_test(only_what_is_offered),
+        cmocka_unit_test(nothing_to_pipeline),
+        cmocka_unit_test(choice_is_the_least),
+        cmocka_unit_test(choice_is_monotonous),
+        cmocka_unit_test(segments_are_within_the_limits),
+        cmocka_unit_test(links_out_of_the_ordinary),
+        cmocka_unit_test(regimes),
+        cmocka_unit_test(forms_meet),
+        cmocka_unit_test(longer_messages_take_longer),
+        cmocka_unit_test(saw_tooth_over_fragments),
+        cmocka_unit_test(minimum_over_fragments),
+        cmocka_unit_test(best_fragment_of_any_queue),
+        cmocka_unit_test(exchanges),
+        cmocka_unit_test(practical_rules),
+        cmocka_unit_test(table_of_queues),
+        cmocka_unit_test(huge)};
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

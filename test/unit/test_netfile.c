@@ -11,7 +11,7 @@
 
 struct parsed {
     struct nc_netfile file;
-    void *memory;               /* of the exact size: AddressSanitizer sees what goes beyond */
+    void *memory; /* of the exact size: AddressSanitizer sees what goes beyond */
     char *text;
     bool right;
     char error[600];
@@ -19,7 +19,7 @@ struct parsed {
 
 static struct parsed parse(const char *text)
 {
-    struct parsed p = {.text = strdup(text),.error = "" };
+    struct parsed p = {.text = strdup(text), .error = ""};
 
     p.memory = malloc(nc_netfile_bytes(p.text));
     p.right = nc_netfile_parse(&p.file, p.memory, p.text, p.error, sizeof p.error);
@@ -35,7 +35,9 @@ static void release(struct parsed *p)
 static void one_switch(void **state)
 {
     struct parsed p = parse("# a small cluster\n\n"
-                            "node01 leafA   # first\n" "  node02\tleafB \r\n" "node03 leafA");
+                            "node01 leafA   # first\n"
+                            "  node02\tleafB \r\n"
+                            "node03 leafA");
     int unit;
 
     (void) state;
@@ -57,25 +59,28 @@ static void one_switch(void **state)
 /* Switches are numbered as they first appear in a column, whatever other columns hold. */
 static void three_switches(void **state)
 {
-    struct parsed p = parse("a x s top\n" "b y s top\n" "s s y top\n" "d x s top#a x t top\n");
+    struct parsed p = parse("a x s top\n"
+                            "b y s top\n"
+                            "s s y top\n"
+                            "d x s top#a x t top\n");
     int unit[3];
 
     (void) state;
     assert_true(p.right);
     assert_int_equal(p.file.columns, 4);
-    assert_memory_equal(p.file.count, ((int[]) { 4, 3, 2, 1 }), 4 * sizeof(int));
+    assert_memory_equal(p.file.count, ((int[]){4, 3, 2, 1}), 4 * sizeof(int));
     assert_true(nc_netfile_find(&p.file, "b", unit));
-    assert_memory_equal(unit, ((int[]) { 1, 0, 0 }), sizeof unit);
+    assert_memory_equal(unit, ((int[]){1, 0, 0}), sizeof unit);
     assert_true(nc_netfile_find(&p.file, "s", unit));
-    assert_memory_equal(unit, ((int[]) { 2, 1, 0 }), sizeof unit);
+    assert_memory_equal(unit, ((int[]){2, 1, 0}), sizeof unit);
     assert_true(nc_netfile_find(&p.file, "d", unit));
-    assert_memory_equal(unit, ((int[]) { 0, 0, 0 }), sizeof unit);
+    assert_memory_equal(unit, ((int[]){0, 0, 0}), sizeof unit);
     release(&p);
 }
 
 static void nothing(void **state)
 {
-    static const char *const empty[] = { "", "\n", " \t\n\n", "# but words", "#\n#" };
+    static const char *const empty[] = {"", "\n", " \t\n\n", "# but words", "#\n#"};
     int unit;
 
     (void) state;
@@ -182,7 +187,7 @@ static void many_nodes(void **state)
         used += (size_t) sprintf(text + used, "%d %d %d\n", i, i / LEAF, i / SPINE);
     p = parse(text);
     assert_true(p.right);
-    assert_memory_equal(p.file.count, ((int[]) { NODES, NODES / LEAF, NODES / SPINE }), 12);
+    assert_memory_equal(p.file.count, ((int[]){NODES, NODES / LEAF, NODES / SPINE}), 12);
     for (int i = 0; i < NODES; i++) {
         int unit[2];
         snprintf(node, sizeof node, "%d", i);
@@ -207,7 +212,7 @@ static int draw(int below)
 /* Small tables, where names that are equal in both columns, or begin alike, meet. */
 static void alike_names(void **state)
 {
-    static const char *const words[] = { "a", "b", "aa", "ab", "ba", "bb", "aab", "aba", "abb" };
+    static const char *const words[] = {"a", "b", "aa", "ab", "ba", "bb", "aab", "aba", "abb"};
     enum { WORDS = sizeof words / sizeof *words };
 
     (void) state;
@@ -260,10 +265,16 @@ static void noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_switch), cmocka_unit_test(three_switches), cmocka_unit_test(nothing),
-        cmocka_unit_test(broken), cmocka_unit_test(widest), cmocka_unit_test(long_names),
-        cmocka_unit_test(room_for_the_error), cmocka_unit_test(many_nodes),
-        cmocka_unit_test(alike_names), cmocka_unit_test(noise),
+        cmocka_unit_test(one_switch),
+        cmocka_unit_test(three_switches),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(broken),
+        cmocka_unit_test(widest),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(room_for_the_error),
+        cmocka_unit_test(many_nodes),
+        cmocka_unit_test(alike_names),
+        cmocka_unit_test(noise),
     };
     return cmocka_run_group_tests_name("netfile", tests, NULL, NULL);
 }

@@ -15,7 +15,10 @@ static void each_level(void **state)
     (void) state;
     assert_true(nc_plan_parse(&p, "numa:kary,package:knomial/2,top:rsg,*:flat", words));
     for (int level = 0; level <= NC_LEVELS; level++) {
-        int wanted = level == NC_LEVEL_NUMA ? 1 : level == NC_LEVEL_PACKAGE ? 2 : level == NC_LEVEL_TOP ? 3 : 0;
+        int wanted = level == NC_LEVEL_NUMA      ? 1
+                     : level == NC_LEVEL_PACKAGE ? 2
+                     : level == NC_LEVEL_TOP     ? 3
+                                                 : 0;
         assert_int_equal(p.algorithm[level], wanted);
     }
     assert_int_equal(p.degree[NC_LEVEL_NUMA], NC_PLAN_DEGREE);
@@ -39,12 +42,32 @@ static void levels_not_named(void **state)
 
 static void wrong(void **state)
 {
-    static const char *const texts[] = {
-        "numa", "numa:", "numa:oak", "socket:flat", ":flat", "flat", "numa:flat,", ",numa:flat", "numa:flat,,l3:flat",
-        "numa:flat,numa:flat", "*:flat,*:rsg", "numa:flat/2", "numa:rsg/", "numa:kary/1", "numa:kary/129", "numa:kary/",
-        "numa:kary/x", "numa:kary/2x", "numa:kary/-2", "numa:kary/ 2", "numa:kar", "numa:karyy", "numa :flat", "numa:flat package:flat",
-        "numa:kary/4294967298", "numa:flat:rsg"
-    };
+    static const char *const texts[] = {"numa",
+                                        "numa:",
+                                        "numa:oak",
+                                        "socket:flat",
+                                        ":flat",
+                                        "flat",
+                                        "numa:flat,",
+                                        ",numa:flat",
+                                        "numa:flat,,l3:flat",
+                                        "numa:flat,numa:flat",
+                                        "*:flat,*:rsg",
+                                        "numa:flat/2",
+                                        "numa:rsg/",
+                                        "numa:kary/1",
+                                        "numa:kary/129",
+                                        "numa:kary/",
+                                        "numa:kary/x",
+                                        "numa:kary/2x",
+                                        "numa:kary/-2",
+                                        "numa:kary/ 2",
+                                        "numa:kar",
+                                        "numa:karyy",
+                                        "numa :flat",
+                                        "numa:flat package:flat",
+                                        "numa:kary/4294967298",
+                                        "numa:flat:rsg"};
     struct nc_plan p;
 
     (void) state;
@@ -78,9 +101,9 @@ static void links(void **state)
 static void wrong_links(void **state)
 {
     static const char *const texts[] = {
-        "1.5/0.1", "*:", "*:1", "*:1/", "*:/1", "*:1/2/3", "*:-1/1", "*:1/-1", "*:nan/1", "*:inf/1", "*:1e3/1", "*:1.2.3/1",
-        "*:./1", "*:1/1,", "*:1/1,*:2/2", "oak:1/1", "*:1/1000001", "*: 1/1", "*:1/1 ", "*:0x1/1", "top:1,2"
-    };
+        "1.5/0.1",     "*:",      "*:1",         "*:1/",    "*:/1",      "*:1/2/3", "*:-1/1",
+        "*:1/-1",      "*:nan/1", "*:inf/1",     "*:1e3/1", "*:1.2.3/1", "*:./1",   "*:1/1,",
+        "*:1/1,*:2/2", "oak:1/1", "*:1/1000001", "*: 1/1",  "*:1/1 ",    "*:0x1/1", "top:1,2"};
     struct nc_links l;
 
     (void) state;
@@ -92,9 +115,8 @@ static void wrong_links(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_level), cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong), cmocka_unit_test(links),
-        cmocka_unit_test(wrong_links)
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_level),
+                                       cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong),
+                                       cmocka_unit_test(links), cmocka_unit_test(wrong_links)};
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

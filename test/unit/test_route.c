@@ -28,7 +28,7 @@ struct ways {
 static void make_ways(struct ways *w, const struct machine *m, const struct nc_shape_tree *inside,
                       const struct nc_shape_tree *notice)
 {
-    struct nc_locations l = {.ranks = m->ranks,.columns = COLUMNS,.unit = m->unit[0] };
+    struct nc_locations l = {.ranks = m->ranks, .columns = COLUMNS, .unit = m->unit[0]};
     size_t bytes;
 
     w->topo_memory = malloc(nc_topo_bytes(&l));
@@ -102,7 +102,7 @@ static void check_children(const struct ways *w, int rank, int root, int *met)
 static void check_led(const struct ways *w, int rank)
 {
     const struct nc_route *route = &w->route[rank];
-    int met[LARGEST] = { 0 };
+    int met[LARGEST] = {0};
 
     for (int i = 0; i < route->levels; i++) {
         const struct nc_route_level *l = &route->level[i];
@@ -120,7 +120,7 @@ static void check_led(const struct ways *w, int rank)
 
 static void check_root(const struct ways *w, int root)
 {
-    int met[LARGEST] = { 0 }, entries[LEVELS + 1][LARGEST] = { {0} };
+    int met[LARGEST] = {0}, entries[LEVELS + 1][LARGEST] = {{0}};
 
     for (int rank = 0; rank < w->groups.ranks; rank++) {
         int parent = parent_of(w, rank, root);
@@ -144,7 +144,7 @@ static int most_levels;
 /* Another tree on each level; where they are flat, one more that only tells. */
 static void check(const struct machine *m, const struct nc_shape_tree *trees, int n)
 {
-    static const struct nc_shape_tree told = { NC_TREE_KNOMIAL, 3 };
+    static const struct nc_shape_tree told = {NC_TREE_KNOMIAL, 3};
 
     for (int first = 0; first < n; first++) {
         struct nc_shape_tree inside[LEVELS + 1];
@@ -194,9 +194,8 @@ static int numa_of(int mapping, int rank, int ranks, int nodes, uint64_t *dice)
 static void every_rank_once(void **state)
 {
     static const struct nc_shape_tree trees[] = {
-        {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2},
-        {NC_TREE_KARY, 3}, {NC_TREE_CHAIN, 2}, {NC_TREE_KNOMIAL, 5}
-    };
+        {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2},  {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2},
+        {NC_TREE_KARY, 3}, {NC_TREE_CHAIN, 2}, {NC_TREE_KNOMIAL, 5}};
     struct machine m;
 
     (void) state;
@@ -217,9 +216,9 @@ static void every_rank_once(void **state)
 /* Lists that were handed out hold ranks of the group also after other trees are made there. */
 static void lists_stay(void **state)
 {
-    static const struct nc_shape_tree chain[] = { {NC_TREE_CHAIN, 2}, {NC_TREE_CHAIN, 2} };
-    static const struct nc_shape_tree kary[] = { {NC_TREE_KARY, 2}, {NC_TREE_KARY, 3} };
-    struct machine m = {.ranks = 12 };
+    static const struct nc_shape_tree chain[] = {{NC_TREE_CHAIN, 2}, {NC_TREE_CHAIN, 2}};
+    static const struct nc_shape_tree kary[] = {{NC_TREE_KARY, 2}, {NC_TREE_KARY, 3}};
+    struct machine m = {.ranks = 12};
     struct ways w;
     struct nc_route again;
 
@@ -250,9 +249,8 @@ static void levels_of_data(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rank_once), cmocka_unit_test(lists_stay),
-        cmocka_unit_test(levels_of_data)
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_rank_once),
+                                       cmocka_unit_test(lists_stay),
+                                       cmocka_unit_test(levels_of_data)};
     return cmocka_run_group_tests_name("route", tests, NULL, NULL);
 }

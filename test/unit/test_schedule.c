@@ -16,22 +16,19 @@ static const struct way {
     make_fn *make;
     enum nc_algorithm a;
     int k;
-} ways[] = {
-    {nc_schedule_reduce, NC_FLAT, 2}, {nc_schedule_reduce, NC_CHAIN, 2},
-    {nc_schedule_reduce, NC_KARY, 2}, {nc_schedule_reduce, NC_KARY, 3},
-    {nc_schedule_reduce, NC_KARY, 4}, {nc_schedule_reduce, NC_KARY, 8},
-    {nc_schedule_reduce, NC_KNOMIAL, 2}, {nc_schedule_reduce, NC_KNOMIAL, 3},
-    {nc_schedule_reduce, NC_KNOMIAL, 4}, {nc_schedule_reduce, NC_KNOMIAL, 8},
-    {nc_schedule_reduce, NC_RSG, 2},
-    {nc_schedule_bcast, NC_FLAT, 2}, {nc_schedule_bcast, NC_CHAIN, 2},
-    {nc_schedule_bcast, NC_KARY, 2}, {nc_schedule_bcast, NC_KARY, 3},
-    {nc_schedule_bcast, NC_KARY, 4}, {nc_schedule_bcast, NC_KARY, 8},
-    {nc_schedule_bcast, NC_KNOMIAL, 2}, {nc_schedule_bcast, NC_KNOMIAL, 3},
-    {nc_schedule_bcast, NC_KNOMIAL, 4}, {nc_schedule_bcast, NC_KNOMIAL, 8},
-    {nc_schedule_bcast, NC_SAG, 2},
-    {nc_schedule_allreduce, NC_RD, 2}, {nc_schedule_allreduce, NC_RSAG, 2},
-    {nc_schedule_allreduce, NC_RING, 2}
-};
+} ways[] = {{nc_schedule_reduce, NC_FLAT, 2},    {nc_schedule_reduce, NC_CHAIN, 2},
+            {nc_schedule_reduce, NC_KARY, 2},    {nc_schedule_reduce, NC_KARY, 3},
+            {nc_schedule_reduce, NC_KARY, 4},    {nc_schedule_reduce, NC_KARY, 8},
+            {nc_schedule_reduce, NC_KNOMIAL, 2}, {nc_schedule_reduce, NC_KNOMIAL, 3},
+            {nc_schedule_reduce, NC_KNOMIAL, 4}, {nc_schedule_reduce, NC_KNOMIAL, 8},
+            {nc_schedule_reduce, NC_RSG, 2},     {nc_schedule_bcast, NC_FLAT, 2},
+            {nc_schedule_bcast, NC_CHAIN, 2},    {nc_schedule_bcast, NC_KARY, 2},
+            {nc_schedule_bcast, NC_KARY, 3},     {nc_schedule_bcast, NC_KARY, 4},
+            {nc_schedule_bcast, NC_KARY, 8},     {nc_schedule_bcast, NC_KNOMIAL, 2},
+            {nc_schedule_bcast, NC_KNOMIAL, 3},  {nc_schedule_bcast, NC_KNOMIAL, 4},
+            {nc_schedule_bcast, NC_KNOMIAL, 8},  {nc_schedule_bcast, NC_SAG, 2},
+            {nc_schedule_allreduce, NC_RD, 2},   {nc_schedule_allreduce, NC_RSAG, 2},
+            {nc_schedule_allreduce, NC_RING, 2}};
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -64,7 +61,7 @@ static void free_group(struct group *g)
 /* 1 .. 40, and some beyond */
 static int next_size(int p)
 {
-    static const int beyond[] = { 63, 64, 65, LARGEST, 0 };
+    static const int beyond[] = {63, 64, 65, LARGEST, 0};
     int i = 0;
 
     if (p < 40)
@@ -94,7 +91,7 @@ enum { PAIRS = 1 << 14, TABLE = 1 << 15 };
 static struct {
     int count;
     int left[PAIRS], right[PAIRS];
-    int at[TABLE];              /* pair + 1; 0: free */
+    int at[TABLE]; /* pair + 1; 0: free */
 } pairs;
 
 static int combined(int a, int b)
@@ -123,7 +120,7 @@ static void count_contributions(int value, int *times)
 
 static void assert_complete(int value, int p)
 {
-    int times[LARGEST] = { 0 };
+    int times[LARGEST] = {0};
 
     count_contributions(value, times);
     for (int i = 0; i < LARGEST; i++)
@@ -134,18 +131,18 @@ static void assert_complete(int value, int p)
  * when its receive is begun, and not a moment before ---- */
 
 struct message {
-    int other;                  /* the step of the peer's that this one meets; NOTHING: empty */
+    int other; /* the step of the peer's that this one meets; NOTHING: empty */
     bool begun;
-    int *data;                  /* of a receive, when it has come */
+    int *data; /* of a receive, when it has come */
 };
 
 static struct run {
     struct group *g;
     size_t n;
     struct message message[LARGEST][STEPS];
-    int value[LARGEST][LARGEST];        /* of a member's parts */
-    int done[LARGEST];          /* steps */
-    int open[LARGEST];          /* sends that are not over */
+    int value[LARGEST][LARGEST]; /* of a member's parts */
+    int done[LARGEST];           /* steps */
+    int open[LARGEST];           /* sends that are not over */
     long events;
     int used, pool[1 << 15];
 } run;
@@ -204,7 +201,7 @@ static void match_all(void)
             assert_int_not_equal(step->peer, me);
             assert_true(0 <= step->first && step->first < step->end);
             assert_true(step->end <= run.g->s[0].parts);
-            run.message[me][i] = (struct message) {.other = NOTHING };
+            run.message[me][i] = (struct message){.other = NOTHING};
         }
     for (int from = 0; from < run.g->p; from++)
         for (int to = 0; to < run.g->p; to++)
@@ -337,7 +334,8 @@ static void go(void)
     do {
         before = run.events;
         for (int me = 0; me < run.g->p; me++)
-            while (run.done[me] < run.g->s[me].count && advance(me)) { }
+            while (run.done[me] < run.g->s[me].count && advance(me)) {
+            }
     } while (run.events > before);
     for (int me = 0; me < run.g->p; me++) {
         assert_int_equal(run.done[me], run.g->s[me].count);
@@ -361,7 +359,7 @@ static void check_part(int part)
 static void check_runs(struct group *g)
 {
     size_t parts = (size_t) g->s[0].parts;
-    const size_t n[] = { 0, 1, parts / 2, parts - 1, parts, 6 * parts + 5 };
+    const size_t n[] = {0, 1, parts / 2, parts - 1, parts, 6 * parts + 5};
 
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
         start_run(g, n[i]);
@@ -383,7 +381,8 @@ static void results(void **state)
 /* The last step before i that combines, or NOTHING. */
 static int last_join(const struct nc_schedule *s, int i)
 {
-    while (--i >= 0 && (s->step[i].kind == NC_STEP_SEND || s->step[i].kind == NC_STEP_TAKE)) { }
+    while (--i >= 0 && (s->step[i].kind == NC_STEP_SEND || s->step[i].kind == NC_STEP_TAKE)) {
+    }
     return i;
 }
 
@@ -398,7 +397,7 @@ static int who_settles(const struct nc_schedule *s, int i, int sent)
 
 static void check_settles(const struct nc_schedule *s)
 {
-    bool expected[STEPS] = { false };
+    bool expected[STEPS] = {false};
     int sent[LARGEST], settled = NOTHING;
 
     memset(sent, NOTHING, sizeof sent);
@@ -439,7 +438,7 @@ struct amount {
 
 static struct amount sent_by(const struct nc_schedule *s, size_t n)
 {
-    struct amount sent = { 0 };
+    struct amount sent = {0};
 
     for (int i = 0; i < s->count; i++) {
         struct nc_step *step = &s->step[i];
@@ -473,26 +472,26 @@ static struct amount expected_of(enum nc_algorithm a, long p, long n)
 
     switch (a) {
         case NC_SAG:
-            return (struct amount) { p * p - 1 - depths((int) p), (p - 1) * n };
+            return (struct amount){p * p - 1 - depths((int) p), (p - 1) * n};
         case NC_RSG:
-            return (struct amount) { q * log + q - 1 + f, (q - 1 + f) * n + n / 2 * log };
+            return (struct amount){q * log + q - 1 + f, (q - 1 + f) * n + n / 2 * log};
         case NC_RD:
-            return (struct amount) { q * log + 2 * f, (q * log + 2 * f) * n };
+            return (struct amount){q * log + 2 * f, (q * log + 2 * f) * n};
         case NC_RSAG:
-            return (struct amount) { 2 * q * log + 2 * f, (2 * (q - 1) + 2 * f) * n };
+            return (struct amount){2 * q * log + 2 * f, (2 * (q - 1) + 2 * f) * n};
         case NC_RING:
-            return (struct amount) { 2 * p * (p - 1), 2 * (p - 1) * n };
+            return (struct amount){2 * p * (p - 1), 2 * (p - 1) * n};
         default:
-            return (struct amount) { p - 1, (p - 1) * n };
+            return (struct amount){p - 1, (p - 1) * n};
     }
 }
 
 static void check_amounts(struct group *g)
 {
     size_t n = 2 * (size_t) g->p * (size_t) g->s[0].parts;
-    struct amount sum = { 0 }, expected = expected_of(g->way->a, g->p, (long) n);
+    struct amount sum = {0}, expected = expected_of(g->way->a, g->p, (long) n);
     bool even = g->way->make == nc_schedule_allreduce &&
-        (g->way->a == NC_RING || 1 << log2_of(g->p) == g->p);
+                (g->way->a == NC_RING || 1 << log2_of(g->p) == g->p);
 
     for (int me = 0; me < g->p; me++) {
         struct amount sent = sent_by(&g->s[me], n);
@@ -580,32 +579,41 @@ static void assert_steps(const struct nc_schedule *s, int count, const struct nc
 static void examples(void **state)
 {
     struct nc_step step[16];
-    struct nc_schedule s = {.step = step };
+    struct nc_schedule s = {.step = step};
 
     (void) state;
     nc_schedule_allreduce(&s, NC_RD, 0, 5, 0);
-    assert_steps(&s, 6, (struct nc_step[]) {
-        {1, 0, 1, NC_STEP_JOIN, false},
-        {2, 0, 1, NC_STEP_SEND, false}, {2, 0, 1, NC_STEP_JOIN_BEHIND, true},
-        {3, 0, 1, NC_STEP_SEND, false}, {3, 0, 1, NC_STEP_JOIN_BEHIND, true},
-        {1, 0, 1, NC_STEP_SEND, false} });
+    assert_steps(&s, 6,
+                 (struct nc_step[]){{1, 0, 1, NC_STEP_JOIN, false},
+                                    {2, 0, 1, NC_STEP_SEND, false},
+                                    {2, 0, 1, NC_STEP_JOIN_BEHIND, true},
+                                    {3, 0, 1, NC_STEP_SEND, false},
+                                    {3, 0, 1, NC_STEP_JOIN_BEHIND, true},
+                                    {1, 0, 1, NC_STEP_SEND, false}});
     nc_schedule_allreduce(&s, NC_RSAG, 0, 4, 2);
-    assert_steps(&s, 8, (struct nc_step[]) {
-        {3, 2, 4, NC_STEP_SEND, false}, {3, 0, 2, NC_STEP_JOIN, false},
-        {0, 0, 1, NC_STEP_SEND, false}, {0, 1, 2, NC_STEP_JOIN, true},
-        {0, 1, 2, NC_STEP_SEND, false}, {0, 0, 1, NC_STEP_TAKE, false},
-        {3, 0, 2, NC_STEP_SEND, false}, {3, 2, 4, NC_STEP_TAKE, false} });
+    assert_steps(&s, 8,
+                 (struct nc_step[]){{3, 2, 4, NC_STEP_SEND, false},
+                                    {3, 0, 2, NC_STEP_JOIN, false},
+                                    {0, 0, 1, NC_STEP_SEND, false},
+                                    {0, 1, 2, NC_STEP_JOIN, true},
+                                    {0, 1, 2, NC_STEP_SEND, false},
+                                    {0, 0, 1, NC_STEP_TAKE, false},
+                                    {3, 0, 2, NC_STEP_SEND, false},
+                                    {3, 2, 4, NC_STEP_TAKE, false}});
     nc_schedule_bcast(&s, NC_SAG, 0, 4, 2);
-    assert_steps(&s, 7, (struct nc_step[]) {
-        {0, 2, 4, NC_STEP_TAKE, false}, {3, 3, 4, NC_STEP_SEND, false},
-        {3, 2, 3, NC_STEP_SEND, false}, {1, 1, 2, NC_STEP_TAKE, false},
-        {3, 1, 2, NC_STEP_SEND, false}, {1, 0, 1, NC_STEP_TAKE, false},
-        {3, 0, 1, NC_STEP_SEND, false} });
+    assert_steps(&s, 7,
+                 (struct nc_step[]){{0, 2, 4, NC_STEP_TAKE, false},
+                                    {3, 3, 4, NC_STEP_SEND, false},
+                                    {3, 2, 3, NC_STEP_SEND, false},
+                                    {1, 1, 2, NC_STEP_TAKE, false},
+                                    {3, 1, 2, NC_STEP_SEND, false},
+                                    {1, 0, 1, NC_STEP_TAKE, false},
+                                    {3, 0, 1, NC_STEP_SEND, false}});
 }
 
 static void parts(void **state)
 {
-    const size_t n[] = { 0, 1, 99, 100, 101, 12345678901, SIZE_MAX };
+    const size_t n[] = {0, 1, 99, 100, 101, 12345678901, SIZE_MAX};
 
     (void) state;
     for (size_t j = 0; j < sizeof n / sizeof *n; j++)
@@ -617,10 +625,9 @@ static void parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples), cmocka_unit_test(parts), cmocka_unit_test(most),
-        cmocka_unit_test(trees), cmocka_unit_test(settles), cmocka_unit_test(amounts),
-        cmocka_unit_test(results)
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(examples), cmocka_unit_test(parts),
+                                       cmocka_unit_test(most),     cmocka_unit_test(trees),
+                                       cmocka_unit_test(settles),  cmocka_unit_test(amounts),
+                                       cmocka_unit_test(results)};
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 static enum nc_barrier_kind barrier(int ranks, bool numa_nodes, bool crowded)
 {
-    struct nc_situation s = {.ranks = ranks,.numa_nodes = numa_nodes,.crowded = crowded };
+    struct nc_situation s = {.ranks = ranks, .numa_nodes = numa_nodes, .crowded = crowded};
     return nc_select_barrier(&s);
 }
 
@@ -31,7 +31,7 @@ static void barriers(void **state)
 
 static enum nc_allreduce_version allreduce(int ranks, size_t bytes, bool numa_nodes, bool crowded)
 {
-    struct nc_situation s = {.ranks = ranks,.numa_nodes = numa_nodes,.crowded = crowded };
+    struct nc_situation s = {.ranks = ranks, .numa_nodes = numa_nodes, .crowded = crowded};
     return nc_select_allreduce(&s, bytes);
 }
 
@@ -70,6 +70,6 @@ static void allreduces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(barriers), cmocka_unit_test(allreduces) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(barriers), cmocka_unit_test(allreduces)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

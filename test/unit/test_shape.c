@@ -10,10 +10,9 @@
 
 enum { LARGEST = 130, CORES = 32 };
 
-static const struct nc_shape_tree kinds[] = {
-    {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KARY, 4}, {NC_TREE_KNOMIAL, 2},
-    {NC_TREE_KNOMIAL, 4}, {NC_TREE_CHAIN, 2}
-};
+static const struct nc_shape_tree kinds[] = {{NC_TREE_FLAT, 2},    {NC_TREE_KARY, 2},
+                                             {NC_TREE_KARY, 4},    {NC_TREE_KNOMIAL, 2},
+                                             {NC_TREE_KNOMIAL, 4}, {NC_TREE_CHAIN, 2}};
 
 #define KINDS (int) (sizeof kinds / sizeof *kinds)
 
@@ -25,7 +24,7 @@ struct places {
 
 static struct places by_tree(struct nc_shape_tree tree, int ranks, enum nc_shape_order order)
 {
-    struct places p = {.ranks = ranks };
+    struct places p = {.ranks = ranks};
 
     for (int r = 0; r < ranks; r++)
         nc_shape_of_tree(&p.of[r], malloc(nc_shape_bytes(ranks)), &tree, ranks, order, r);
@@ -35,7 +34,7 @@ static struct places by_tree(struct nc_shape_tree tree, int ranks, enum nc_shape
 static struct places by_groups(const struct nc_groups *groups, const struct nc_shape_tree *level,
                                enum nc_shape_order order)
 {
-    struct places p = {.ranks = groups->ranks };
+    struct places p = {.ranks = groups->ranks};
 
     for (int r = 0; r < p.ranks; r++)
         nc_shape_of_groups(&p.of[r], malloc(nc_shape_bytes(p.ranks)), level, groups, order, r);
@@ -108,29 +107,29 @@ static void assert_place(const struct places *p, int rank, int parent, int n, co
 }
 
 #define PLACE(p, rank, parent, ...) \
-    assert_place(p, rank, parent, (int) (sizeof((int[]) { __VA_ARGS__ }) / sizeof(int)), \
-                 (int[]) { __VA_ARGS__ })
+    assert_place(p, rank, parent, (int) (sizeof((int[]){__VA_ARGS__}) / sizeof(int)), \
+                 (int[]){__VA_ARGS__})
 
 static void order_of_trees(void **state)
 {
     struct places p;
 
     (void) state;
-    p = by_tree((struct nc_shape_tree) {NC_TREE_FLAT, 2}, 4, NC_SHAPE_UP);
+    p = by_tree((struct nc_shape_tree){NC_TREE_FLAT, 2}, 4, NC_SHAPE_UP);
     PLACE(&p, 0, -1, 1, 2, 3);
     release(&p);
-    p = by_tree((struct nc_shape_tree) {NC_TREE_FLAT, 2}, 4, NC_SHAPE_DOWN);
+    p = by_tree((struct nc_shape_tree){NC_TREE_FLAT, 2}, 4, NC_SHAPE_DOWN);
     PLACE(&p, 0, -1, 3, 2, 1);
     release(&p);
-    p = by_tree((struct nc_shape_tree) {NC_TREE_KNOMIAL, 2}, 8, NC_SHAPE_UP);
+    p = by_tree((struct nc_shape_tree){NC_TREE_KNOMIAL, 2}, 8, NC_SHAPE_UP);
     PLACE(&p, 0, -1, 1, 2, 4);
     PLACE(&p, 4, 0, 5, 6);
     release(&p);
     /* 4 is alone, 2 is not */
-    p = by_tree((struct nc_shape_tree) {NC_TREE_KNOMIAL, 2}, 5, NC_SHAPE_DOWN);
+    p = by_tree((struct nc_shape_tree){NC_TREE_KNOMIAL, 2}, 5, NC_SHAPE_DOWN);
     PLACE(&p, 0, -1, 2, 4, 1);
     release(&p);
-    p = by_tree((struct nc_shape_tree) {NC_TREE_KARY, 4}, 7, NC_SHAPE_UP);
+    p = by_tree((struct nc_shape_tree){NC_TREE_KARY, 4}, 7, NC_SHAPE_UP);
     PLACE(&p, 0, -1, 2, 3, 4, 1);
     PLACE(&p, 1, 0, 5, 6);
     release(&p);
@@ -145,7 +144,7 @@ struct machine {
 
 static struct machine make(const int *unit, int ranks)
 {
-    struct nc_locations locations = {.ranks = ranks,.columns = NC_LEVEL_NODE + 1,.unit = unit };
+    struct nc_locations locations = {.ranks = ranks, .columns = NC_LEVEL_NODE + 1, .unit = unit};
     struct nc_topo topo;
     struct machine m;
 
@@ -166,11 +165,11 @@ static void end(struct machine *m)
 static int core_of(int mapping, int rank)
 {
     switch (mapping) {
-        case 0:                /* core after core */
+        case 0: /* core after core */
             return rank;
-        case 1:                /* NUMA nodes in turn */
+        case 1: /* NUMA nodes in turn */
             return rank % 4 * CORES + rank / 4;
-        default:               /* packages in turn */
+        default: /* packages in turn */
             return rank % 2 * 2 * CORES + rank / 2;
     }
 }
@@ -242,10 +241,8 @@ static void order_of_levels(void **state)
 static void uneven_groups(void **state)
 {
     /* NUMA nodes of 1, 3 and 2 ranks, not in the order of ranks; the last alone in its package */
-    const int unit[][NC_LEVEL_NODE + 1] = {
-        {0, -1, 1, 0, 0}, {1, -1, 2, 1, 0}, {2, -1, 1, 0, 0}, {3, -1, 0, 0, 0}, {4, -1, 1, 0, 0},
-        {5, -1, 2, 1, 0}
-    };
+    const int unit[][NC_LEVEL_NODE + 1] = {{0, -1, 1, 0, 0}, {1, -1, 2, 1, 0}, {2, -1, 1, 0, 0},
+                                           {3, -1, 0, 0, 0}, {4, -1, 1, 0, 0}, {5, -1, 2, 1, 0}};
     struct machine m = make(unit[0], 6);
     int subtree[LARGEST];
 
@@ -265,7 +262,7 @@ static void uneven_groups(void **state)
 
 static void one_rank(void **state)
 {
-    const int unit[] = { 0, 0, 0, 0, 0 };
+    const int unit[] = {0, 0, 0, 0, 0};
     struct machine m = make(unit, 1);
     struct places p = by_groups(&m.groups, kinds, NC_SHAPE_UP);
 
@@ -278,9 +275,8 @@ static void one_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_span), cmocka_unit_test(order_of_trees),
+        cmocka_unit_test(trees_span),      cmocka_unit_test(order_of_trees),
         cmocka_unit_test(papers_mappings), cmocka_unit_test(order_of_levels),
-        cmocka_unit_test(uneven_groups), cmocka_unit_test(one_rank)
-    };
+        cmocka_unit_test(uneven_groups),   cmocka_unit_test(one_rank)};
     return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

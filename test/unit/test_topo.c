@@ -9,23 +9,23 @@
 
 #include "core/nc_topo.h"
 
-#define L2 NC_LEVEL_L2
-#define L3 NC_LEVEL_L3
-#define NUMA NC_LEVEL_NUMA
+#define L2      NC_LEVEL_L2
+#define L3      NC_LEVEL_L3
+#define NUMA    NC_LEVEL_NUMA
 #define PACKAGE NC_LEVEL_PACKAGE
-#define NODE NC_LEVEL_NODE
+#define NODE    NC_LEVEL_NODE
 #define SWITCH1 NC_LEVEL_SWITCH1
 #define SWITCH2 (NC_LEVEL_SWITCH1 + 1)
-#define TOP NC_LEVEL_TOP
+#define TOP     NC_LEVEL_TOP
 
 struct made {
     struct nc_topo topo;
-    void *memory;               /* of the exact size: AddressSanitizer sees what goes beyond */
+    void *memory; /* of the exact size: AddressSanitizer sees what goes beyond */
 };
 
 static struct made make(const int *unit, int ranks, int columns, unsigned levels)
 {
-    struct nc_locations locations = {.ranks = ranks,.columns = columns,.unit = unit };
+    struct nc_locations locations = {.ranks = ranks, .columns = columns, .unit = unit};
     struct made made;
 
     made.memory = malloc(nc_topo_bytes(&locations));
@@ -45,7 +45,7 @@ static void assert_levels(const struct nc_topo *t, const int *expected)
     assert_int_equal(t->active[TOP], t->levels - 1);
 }
 
-#define ROWS(table) (int) (sizeof (table) / sizeof *(table))
+#define ROWS(table) (int) (sizeof(table) / sizeof *(table))
 
 static void check_among(const int *unit, int ranks, int columns, unsigned levels,
                         const int *expected)
@@ -57,32 +57,20 @@ static void check_among(const int *unit, int ranks, int columns, unsigned levels
 }
 
 #define CHECK_AMONG(table, levels, ...) \
-    check_among((table)[0], ROWS(table), ROWS(*(table)), levels, (int[]) { __VA_ARGS__, -1 })
+    check_among((table)[0], ROWS(table), ROWS(*(table)), levels, (int[]){__VA_ARGS__, -1})
 #define CHECK(table, ...) CHECK_AMONG(table, NC_LEVELS_ALL, __VA_ARGS__)
 
 static void machines(void **state)
 {
     /* l2, l3, numa, package, node */
     const int no_l3[][5] = {
-        {0, -1, 0, 0, 0},
-        {1, -1, 0, 0, 0},
-        {2, -1, 1, 0, 0},
-        {3, -1, 1, 0, 0},
-        {4, -1, 2, 1, 0},
+        {0, -1, 0, 0, 0}, {1, -1, 0, 0, 0}, {2, -1, 1, 0, 0}, {3, -1, 1, 0, 0}, {4, -1, 2, 1, 0},
     };
     const int l3_is_numa[][5] = {
-        {0, 0, 0, 0, 0},
-        {1, 0, 0, 0, 0},
-        {2, 1, 1, 0, 0},
-        {3, 1, 1, 0, 0},
-        {4, 2, 2, 1, 0},
+        {0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}, {2, 1, 1, 0, 0}, {3, 1, 1, 0, 0}, {4, 2, 2, 1, 0},
     };
     const int two_l3_in_numa[][5] = {
-        {0, 0, 0, 0, 0},
-        {1, 0, 0, 0, 0},
-        {2, 1, 0, 0, 0},
-        {3, 2, 1, 1, 0},
-        {4, 2, 1, 1, 0},
+        {0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}, {2, 1, 0, 0, 0}, {3, 2, 1, 1, 0}, {4, 2, 1, 1, 0},
     };
     const int numa_is_package[][5] = {
         {0, -1, 0, 0, 0},
@@ -132,7 +120,7 @@ static void stands_for(void **state)
     struct made m = make(unit[0], 4, 5, NC_LEVELS_ALL);
 
     (void) state;
-    assert_levels(&m.topo, (int[]) { NUMA, NODE, -1 });
+    assert_levels(&m.topo, (int[]){NUMA, NODE, -1});
     assert_int_equal(m.topo.active[L2], -1);
     assert_int_equal(m.topo.active[L3], 0);
     assert_int_equal(m.topo.active[NUMA], 0);
@@ -140,8 +128,8 @@ static void stands_for(void **state)
     assert_int_equal(m.topo.active[NODE], 1);
     assert_int_equal(m.topo.active[SWITCH1], -1);
     assert_int_equal(m.topo.units[0], 2);
-    assert_memory_equal(m.topo.leader[0], ((int[]) { 0, 0, 2, 2 }), 4 * sizeof(int));
-    assert_memory_equal(m.topo.leader[1], ((int[]) { 0, 0, 0, 0 }), 4 * sizeof(int));
+    assert_memory_equal(m.topo.leader[0], ((int[]){0, 0, 2, 2}), 4 * sizeof(int));
+    assert_memory_equal(m.topo.leader[1], ((int[]){0, 0, 0, 0}), 4 * sizeof(int));
     free(m.memory);
     CHECK_AMONG(unit, 1 << L3, L3, TOP);
     CHECK_AMONG(unit, 1 << PACKAGE | 1 << NODE, PACKAGE, NODE);
@@ -205,11 +193,7 @@ static void crossing(void **state)
 {
     /* an L3 that serves two NUMA nodes, one NUMA node for two packages, a leaf under two spines */
     const int l3[][5] = {
-        {0, 0, 0, 0, 0},
-        {1, 0, 0, 0, 0},
-        {2, 0, 1, 0, 0},
-        {3, 0, 1, 0, 0},
-        {4, 1, 2, 1, 0},
+        {0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}, {2, 0, 1, 0, 0}, {3, 0, 1, 0, 0}, {4, 1, 2, 1, 0},
     };
     const int numa[][5] = {
         {0, 0, 0, 0, 0},
@@ -251,17 +235,16 @@ static void numbers_count_within_the_node(void **state)
     struct made m = make(unit[0], 4, 5, 1 << NUMA);
 
     (void) state;
-    assert_levels(&m.topo, (int[]) { NUMA, TOP, -1 });
-    assert_memory_equal(m.topo.leader[0], ((int[]) { 0, 0, 2, 3 }), 4 * sizeof(int));
+    assert_levels(&m.topo, (int[]){NUMA, TOP, -1});
+    assert_memory_equal(m.topo.leader[0], ((int[]){0, 0, 2, 3}), 4 * sizeof(int));
     free(m.memory);
 }
 
 static void texts(void **state)
 {
-    static const char *const wrong[] = { 
-        "nuam", "numa,", ",numa", "numa,,node", "numa, node", "NUMA", "switch0", "switch9",
-        "switch", "top", ",", "num", "numaa"
-    };
+    static const char *const wrong[] = {"nuam", "numa,",   ",numa",   "numa,,node", "numa, node",
+                                        "NUMA", "switch0", "switch9", "switch",     "top",
+                                        ",",    "num",     "numaa"};
     char error[256];
     unsigned levels;
 
@@ -280,7 +263,8 @@ static void texts(void **state)
     assert_int_equal(nc_level_find("numa:flat", 4), NUMA);
 
     assert_false(nc_levels_parse("numa,scoket,node", &levels, error, sizeof error));
-    assert_string_equal(error, "unknown level 'scoket'; known are l2, l3, numa, package, node, "
+    assert_string_equal(error,
+                        "unknown level 'scoket'; known are l2, l3, numa, package, node, "
                         "switch1, switch2, switch3, switch4, switch5, switch6, switch7, switch8");
     for (size_t size = 1; size < sizeof error; size++) {
         memset(error, '#', sizeof error);
@@ -327,8 +311,8 @@ static void expect_levels(const int *unit, int ranks, int columns, unsigned leve
 
     for (int i = columns - 1; i >= 0; i--) {
         kept[i] = levels >> i & 1 && all_known(unit, ranks, columns, i) &&
-            !implies(unit, ranks, columns, i, -1) &&
-            (above < 0 || implies(unit, ranks, columns, i, above));
+                  !implies(unit, ranks, columns, i, -1) &&
+                  (above < 0 || implies(unit, ranks, columns, i, above));
         if (kept[i])
             above = i;
     }
@@ -395,7 +379,7 @@ static void check_leaders(const struct nc_topo *t, const int *unit, int columns)
 static void random_tables(void **state)
 {
     enum { TABLES = 4000, RANKS = 24 };
-    int seen[NC_LEVELS] = { 0 };
+    int seen[NC_LEVELS] = {0};
 
     (void) state;
     for (int n = 0; n < TABLES; n++) {
@@ -413,7 +397,7 @@ static void random_tables(void **state)
         free(m.memory);
     }
     for (int i = 0; i < 4; i++)
-        assert_true(seen[i] > TABLES / 50);     /* the tables are no empty ones */
+        assert_true(seen[i] > TABLES / 50); /* the tables are no empty ones */
 }
 
 enum { RANKS = 4096, COLUMNS = 7 };
@@ -463,10 +447,11 @@ static void cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines), cmocka_unit_test(stands_for), cmocka_unit_test(one_rank),
-        cmocka_unit_test(unbound), cmocka_unit_test(crossing),
-        cmocka_unit_test(numbers_count_within_the_node), cmocka_unit_test(texts),
-        cmocka_unit_test(random_tables), cmocka_unit_test(cost),
+        cmocka_unit_test(machines), cmocka_unit_test(stands_for),
+        cmocka_unit_test(one_rank), cmocka_unit_test(unbound),
+        cmocka_unit_test(crossing), cmocka_unit_test(numbers_count_within_the_node),
+        cmocka_unit_test(texts),    cmocka_unit_test(random_tables),
+        cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests_name("topo", tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void check_all_roots(enum nc_tree_kind kind, int k)
         assert_int_equal(t.parent[0], -1);
         check_next(&t, kind, k);
         for (int root = 0; root < p; root++) {
-            char met[LARGEST] = { 0 };
+            char met[LARGEST] = {0};
             assert_int_equal(walk(&t, root, root, met), p);
         }
         free(t.parent);
@@ -84,27 +84,27 @@ static void shapes(void **state)
 
     (void) state;
     t = make(NC_TREE_KNOMIAL, 2, 8);
-    assert_children(&t, 0, 3, (int[]) { 4, 2, 1 });
-    assert_children(&t, 4, 2, (int[]) { 6, 5 });
+    assert_children(&t, 0, 3, (int[]){4, 2, 1});
+    assert_children(&t, 4, 2, (int[]){6, 5});
     free(t.parent);
     t = make(NC_TREE_KNOMIAL, 3, 9);
-    assert_children(&t, 0, 4, (int[]) { 6, 3, 2, 1 });
-    assert_children(&t, 3, 2, (int[]) { 5, 4 });
+    assert_children(&t, 0, 4, (int[]){6, 3, 2, 1});
+    assert_children(&t, 3, 2, (int[]){5, 4});
     free(t.parent);
     t = make(NC_TREE_KARY, 3, 6);
-    assert_children(&t, 0, 3, (int[]) { 1, 2, 3 });
-    assert_children(&t, 1, 2, (int[]) { 4, 5 });
+    assert_children(&t, 0, 3, (int[]){1, 2, 3});
+    assert_children(&t, 1, 2, (int[]){4, 5});
     free(t.parent);
     t = make(NC_TREE_CHAIN, 2, 3);
-    assert_children(&t, 1, 1, (int[]) { 2 });
+    assert_children(&t, 1, 1, (int[]){2});
     free(t.parent);
     t = make(NC_TREE_FLAT, 2, 4);
-    assert_children(&t, 0, 3, (int[]) { 1, 2, 3 });
+    assert_children(&t, 0, 3, (int[]){1, 2, 3});
     free(t.parent);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_rank_once), cmocka_unit_test(shapes) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_rank_once), cmocka_unit_test(shapes)};
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

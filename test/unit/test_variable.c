@@ -29,7 +29,8 @@ static void finds_names(void **state)
 
 static void numbers(void **state)
 {
-    static const char *const wrong[] = { "", " ", "0", "4097", "1.5", "3x", "x", "99999999999999999999", "-3" };
+    static const char *const wrong[] = {
+        "", " ", "0", "4097", "1.5", "3x", "x", "99999999999999999999", "-3"};
     int value = 77;
 
     (void) state;
@@ -43,8 +44,9 @@ static void numbers(void **state)
 
 static void values(void **state)
 {
-    static const char *const names[] = { "flat", "kary", "knomial", "chain" };
-    static const char *const wrong[] = { "", "oak", "fla", "flatt", "flat kary", " flat", "chain ", "0" };
+    static const char *const names[] = {"flat", "kary", "knomial", "chain"};
+    static const char *const wrong[] = {"",          "oak",   "fla",    "flatt",
+                                        "flat kary", " flat", "chain ", "0"};
     char text[16];
     int value = 77;
 
@@ -80,7 +82,8 @@ static void levels_and_plans(void **state)
     assert_false(nc_variable_parse(&table[6], "top:2", &value));
     nc_variable_allowed(&table[6], text, sizeof text);
     assert_non_null(strstr(text, "LEVEL:MICROSECONDS/NANOSECONDS"));
-    assert_true(nc_variable_parse(&table[4], "core", &value) && nc_variable_parse(&table[4], "list:0,1", &value));
+    assert_true(nc_variable_parse(&table[4], "core", &value) &&
+                nc_variable_parse(&table[4], "list:0,1", &value));
     assert_true(nc_variable_parse(&table[4], "", &value));
     assert_false(nc_variable_parse(&table[4], "cor", &value));
     assert_false(nc_variable_parse(&table[4], "core:0", &value));
@@ -110,8 +113,9 @@ static void what_is_allowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_names), cmocka_unit_test(numbers), cmocka_unit_test(values),
-        cmocka_unit_test(levels_and_plans),        cmocka_unit_test(what_is_allowed),
+        cmocka_unit_test(finds_names),     cmocka_unit_test(numbers),
+        cmocka_unit_test(values),          cmocka_unit_test(levels_and_plans),
+        cmocka_unit_test(what_is_allowed),
     };
     return cmocka_run_group_tests_name("variable", tests, NULL, NULL);
 }

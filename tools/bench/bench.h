@@ -9,8 +9,13 @@
 #include <stdint.h>
 
 enum {
-    MAX_COLLECTIVES = 16, MAX_ALGORITHMS = 32, MAX_PARAMETERS = 8, MAX_SWEEPS = 4, MAX_SIZES = 64,
-    MAX_RANK_COUNTS = 16, MAX_ROUNDS = 100
+    MAX_COLLECTIVES = 16,
+    MAX_ALGORITHMS = 32,
+    MAX_PARAMETERS = 8,
+    MAX_SWEEPS = 4,
+    MAX_SIZES = 64,
+    MAX_RANK_COUNTS = 16,
+    MAX_ROUNDS = 100
 };
 
 /* ---- collectives.c ---- */
@@ -19,21 +24,22 @@ enum {
 struct call {
     MPI_Comm comm;
     int rank, ranks, root;
-    size_t m;                   /* bytes of a block */
+    size_t m; /* bytes of a block */
     unsigned char *in, *out;
-    unsigned seed;              /* of the data, where they are verified */
+    unsigned seed; /* of the data, where they are verified */
 };
 
 /* How many blocks of m bytes a buffer has. */
 enum blocks { NO_BLOCK, ONE_BLOCK, BLOCK_PER_RANK };
 
 struct collective {
-    const char *name;           /* lower case, otherwise as in MPIR_CVAR_<NAME>_INTRA_ALGORITHM */
+    const char *name; /* lower case, otherwise as in MPIR_CVAR_<NAME>_INTRA_ALGORITHM */
     bool rooted;
-    enum blocks in, out;        /* without any the collective has no size */
-    int (*make)(const struct call * call);      /* returns MPI's error */
-    void (*fill)(const struct call * call);     /* the inputs, and what is no result into the outputs; NULL: nothing */
-    bool (*verify)(const struct call * call);   /* NULL: nothing */
+    enum blocks in, out;                  /* without any the collective has no size */
+    int (*make)(const struct call *call); /* returns MPI's error */
+    void (*fill)(const struct call
+                     *call); /* the inputs, and what is no result into the outputs; NULL: nothing */
+    bool (*verify)(const struct call *call); /* NULL: nothing */
 };
 
 /* The row of this name, or NULL. */
@@ -48,14 +54,14 @@ bool collective_has_size(const struct collective *collective);
 
 /* VAR=VALUE; VAR without MPIR_CVAR_NUMACOLL_, lower case. */
 struct parameter {
-    const char *option;         /* that it was given by, for messages */
+    const char *option; /* that it was given by, for messages */
     const char *name, *value;
 };
 
 /* numacoll:bcast_tree=kary:bcast_tree_k=3, numacoll:reduce_group=numa:flat,node:chain */
 struct algorithm {
-    const char *label;          /* as a whole */
-    const char *name;           /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
+    const char *label; /* as a whole */
+    const char *name;  /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
     struct parameter parameters[MAX_PARAMETERS];
     int parameter_count;
 };
@@ -68,22 +74,23 @@ struct sweep {
 struct options {
     const struct collective *collectives[MAX_COLLECTIVES];
     int collective_count;
-    struct algorithm algorithms[MAX_ALGORITHMS];        /* the first is the baseline */
+    struct algorithm algorithms[MAX_ALGORITHMS]; /* the first is the baseline */
     int algorithm_count;
-    struct sweep sweeps[MAX_SWEEPS];    /* already applied to the algorithms */
+    struct sweep sweeps[MAX_SWEEPS]; /* already applied to the algorithms */
     int sweep_count;
-    size_t sizes[MAX_SIZES];    /* bytes */
+    size_t sizes[MAX_SIZES]; /* bytes */
     int size_count;
-    int rank_counts[MAX_RANK_COUNTS];   /* none: all ranks */
+    int rank_counts[MAX_RANK_COUNTS]; /* none: all ranks */
     int rank_count_count;
     int rounds;
-    double seconds;             /* for the whole run, about */
+    double seconds; /* for the whole run, about */
     bool off_cache;
     bool rotate_root;
-    const char *csv, *json, *plot;      /* files, or NULL */
+    const char *csv, *json, *plot; /* files, or NULL */
 };
 
-/* Parses what can be parsed without MPI; a wrong option or --help ends the process, with a word from rank 0 only. */
+/* Parses what can be parsed without MPI; a wrong option or --help ends the process, with a word
+ * from rank 0 only. */
 void options_parse(struct options *options, int argc, char **argv, int rank);
 
 bool algorithm_is_numacoll(const struct algorithm *algorithm);
@@ -102,7 +109,7 @@ int options_rounds_in_all(const struct options *options);
 struct machine {
     char cpu[128], kernel[256], mpi[128];
     int processors, packages, numa_nodes;
-    uint64_t l1d, l2, l3, memory;       /* bytes; 0: none or unknown */
+    uint64_t l1d, l2, l3, memory; /* bytes; 0: none or unknown */
 };
 
 /* Read once, at the first call; after MPI_Init. */
@@ -115,16 +122,17 @@ void machine_text(char *text, size_t n);
 
 /* Of one size and algorithm; microseconds per call, the slowest rank's. */
 struct result {
-    double median;              /* of the rounds' medians */
-    double min, p90, p99;       /* over all calls */
-    double cv;                  /* standard deviation over mean, of all calls */
-    double ratio, ratio_low, ratio_high;        /* to the baseline: median, lowest, highest of the rounds */
+    double median;        /* of the rounds' medians */
+    double min, p90, p99; /* over all calls */
+    double cv;            /* standard deviation over mean, of all calls */
+    double ratio, ratio_low,
+        ratio_high; /* to the baseline: median, lowest, highest of the rounds */
     int rounds, calls;
 };
 
 /* What was measured of one algorithm and size: rounds of n calls. */
 struct series {
-    double *times;              /* [rounds * n] */
+    double *times; /* [rounds * n] */
     int rounds, n;
     double medians[MAX_ROUNDS];
 };
@@ -140,14 +148,15 @@ void stats_summarise(struct result *result, struct series *series, const struct 
 
 /* ---- gate.c ---- */
 
-/* One barrier of our own for all algorithms, after which every rank starts at the same moment. gate_pass returns that
- * moment in seconds of gate_now(). */
+/* One barrier of our own for all algorithms, after which every rank starts at the same moment.
+ * gate_pass returns that moment in seconds of gate_now(). */
 void gate_init(MPI_Comm comm);
 double gate_pass(void);
 double gate_now(void);
 void gate_finish(void);
 
-/* ---- switch.c: which algorithm serves, through MPI_T. Texts say what is wrong; NULL: nothing. ---- */
+/* ---- switch.c: which algorithm serves, through MPI_T. Texts say what is wrong; NULL: nothing.
+ * ---- */
 
 const char *switch_init(void);
 void switch_finish(void);
@@ -163,11 +172,12 @@ void switch_close(void);
 const char *switch_on(const struct algorithm *algorithm);
 void switch_off(void);
 
-/* The user's calls that numacoll served in this process as the algorithm says; from on to off, for a numacoll. */
+/* The user's calls that numacoll served in this process as the algorithm says; from on to off, for
+ * a numacoll. */
 unsigned long long switch_served(void);
 
-/* The communicator of an algorithm: comm, or a duplicate with its parameters as info keys. *problem becomes an error
- * text, an empty one where MPI has already said what is wrong, or NULL. */
+/* The communicator of an algorithm: comm, or a duplicate with its parameters as info keys. *problem
+ * becomes an error text, an empty one where MPI has already said what is wrong, or NULL. */
 MPI_Comm switch_comm(const struct algorithm *algorithm, MPI_Comm comm, const char **problem);
 
 /* ---- measure.c ---- */
@@ -179,11 +189,12 @@ struct measurement {
     struct result cell[MAX_SIZES][MAX_ALGORITHMS];
 };
 
-/* Measures on comm, which gate_init() has seen; false, after a message, if an algorithm did not serve or data was
- * wrong. */
+/* Measures on comm, which gate_init() has seen; false, after a message, if an algorithm did not
+ * serve or data was wrong. */
 bool measure(const struct options *options, MPI_Comm comm, struct measurement *measurement);
 
-/* ---- progress.c: a bar on the terminal of mpiexec, if it writes its errors to one. For rank 0. ---- */
+/* ---- progress.c: a bar on the terminal of mpiexec, if it writes its errors to one. For rank 0.
+ * ---- */
 
 void progress_begin(int steps, double seconds);
 void progress_step(void);
@@ -195,14 +206,16 @@ void progress_clear(void);
 
 /* "64 KiB"; "bcast, 2 ranks, off-cache" */
 void size_text(size_t m, char *text, size_t n);
-void measurement_text(const struct options *options, const struct measurement *measurement, char *text, size_t n);
+void measurement_text(const struct options *options, const struct measurement *measurement,
+                      char *text, size_t n);
 
 void output_table(const struct options *options, const struct measurement *measurement);
 bool output_csv(const struct options *options, const struct measurement *all, int n);
 bool output_json(const struct options *options, const struct measurement *all, int n);
 bool plot(const struct options *options, const struct measurement *measurement);
 
-/* The file of a picture: F itself, or with -COLL-N before its suffix where there are several. To be freed. */
+/* The file of a picture: F itself, or with -COLL-N before its suffix where there are several. To be
+ * freed. */
 char *plot_file(const struct options *options, const struct collective *collective, int ranks);
 
 /* Whether the name of a picture has a suffix there is a picture for. */

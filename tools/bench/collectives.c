@@ -1,4 +1,5 @@
-/* The collectives: one row each, and the functions that make a call, fill its inputs and verify its outputs. */
+/* The collectives: one row each, and the functions that make a call, fill its inputs and verify its
+ * outputs. */
 
 #include "bench.h"
 
@@ -75,7 +76,8 @@ static int scatter(const struct call *c)
 static int scatterv(const struct call *c)
 {
     make_equal(c);
-    return MPI_Scatterv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, (int) c->m, MPI_BYTE, c->root, c->comm);
+    return MPI_Scatterv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, (int) c->m, MPI_BYTE,
+                        c->root, c->comm);
 }
 
 static int gather(const struct call *c)
@@ -86,7 +88,8 @@ static int gather(const struct call *c)
 static int gatherv(const struct call *c)
 {
     make_equal(c);
-    return MPI_Gatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE, c->root, c->comm);
+    return MPI_Gatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE,
+                       c->root, c->comm);
 }
 
 static int allgather(const struct call *c)
@@ -97,7 +100,8 @@ static int allgather(const struct call *c)
 static int allgatherv(const struct call *c)
 {
     make_equal(c);
-    return MPI_Allgatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE, c->comm);
+    return MPI_Allgatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE,
+                          c->comm);
 }
 
 static void fill_blocks(unsigned char *blocks, const struct call *c, unsigned seed)
@@ -154,7 +158,9 @@ static MPI_Datatype number_type(size_t m)
 {
     size_t bytes = number_bytes(m);
 
-    return bytes == sizeof(double) ? MPI_DOUBLE : bytes == sizeof(float) ? MPI_FLOAT : MPI_UNSIGNED_CHAR;
+    return bytes == sizeof(double)  ? MPI_DOUBLE
+           : bytes == sizeof(float) ? MPI_FLOAT
+                                    : MPI_UNSIGNED_CHAR;
 }
 
 static int numbers_in(size_t m)
@@ -164,7 +170,8 @@ static int numbers_in(size_t m)
 
 static int reduce(const struct call *c)
 {
-    return MPI_Reduce(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->root, c->comm);
+    return MPI_Reduce(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->root,
+                      c->comm);
 }
 
 static int allreduce(const struct call *c)
@@ -199,7 +206,8 @@ static bool number_is(const unsigned char *block, size_t m, int i, unsigned valu
     }
 }
 
-/* What ranks add: the pattern plus the rank. The sums are exact in any order, in floats up to 5000 ranks. */
+/* What ranks add: the pattern plus the rank. The sums are exact in any order, in floats up to 5000
+ * ranks. */
 static unsigned sum(const struct call *c, int i)
 {
     unsigned n = (unsigned) c->ranks;

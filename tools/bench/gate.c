@@ -1,5 +1,6 @@
-/* The barrier between calls. On one node: counters in a shared window and a common moment to start, so that nobody's
- * call is measured while others are still leaving the barrier. Across nodes: a dissemination barrier of messages. */
+/* The barrier between calls. On one node: counters in a shared window and a common moment to start,
+ * so that nobody's call is measured while others are still leaving the barrier. Across nodes: a
+ * dissemination barrier of messages. */
 
 #include "bench.h"
 
@@ -41,7 +42,8 @@ void gate_init(MPI_Comm over)
     if (node_size == size) {
         MPI_Aint bytes;
         int unit;
-        MPI_Win_allocate_shared(rank == 0 ? sizeof *shared : 0, 1, MPI_INFO_NULL, node, &shared, &window);
+        MPI_Win_allocate_shared(rank == 0 ? sizeof *shared : 0, 1, MPI_INFO_NULL, node, &shared,
+                                &window);
         MPI_Win_shared_query(window, 0, &bytes, &unit, &shared);
         if (rank == 0) {
             atomic_store(&shared->arrived, 0);
@@ -66,7 +68,8 @@ static double pass_shared(void)
             sched_yield();
     }
     start = atomic_load(&shared->start);
-    while (gate_now() < start);
+    while (gate_now() < start)
+        ;
     return start;
 }
 

@@ -1,5 +1,5 @@
-/* What a time depends on: processors, caches and NUMA nodes as hwloc sees them (the C library asks the processor,
- * which in a virtual machine tells of the host), kernel, MPI. */
+/* What a time depends on: processors, caches and NUMA nodes as hwloc sees them (the C library asks
+ * the processor, which in a virtual machine tells of the host), kernel, MPI. */
 
 #include "bench.h"
 
@@ -19,7 +19,8 @@ static uint64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
 static const char *cpu_model(hwloc_topology_t topology)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-    const char *model = hwloc_obj_get_info_by_name(package ? package : hwloc_get_root_obj(topology), "CPUModel");
+    const char *model = hwloc_obj_get_info_by_name(package ? package : hwloc_get_root_obj(topology),
+                                                   "CPUModel");
 
     return model ? model : "unknown";
 }
@@ -76,7 +77,9 @@ void machine_text(char *text, size_t n)
 {
     const struct machine *m = machine_get();
 
-    snprintf(text, n, "%d processors (%s), packages %d, NUMA nodes %d, L1d %ju KiB, L2 %ju KiB, L3 %ju KiB, %s, %s",
-             m->processors, m->cpu, m->packages, m->numa_nodes, (uintmax_t) m->l1d >> 10, (uintmax_t) m->l2 >> 10,
-             (uintmax_t) m->l3 >> 10, m->kernel, m->mpi);
+    snprintf(text, n,
+             "%d processors (%s), packages %d, NUMA nodes %d, L1d %ju KiB, L2 %ju KiB, L3 %ju KiB, "
+             "%s, %s",
+             m->processors, m->cpu, m->packages, m->numa_nodes, (uintmax_t) m->l1d >> 10,
+             (uintmax_t) m->l2 >> 10, (uintmax_t) m->l3 >> 10, m->kernel, m->mpi);
 }

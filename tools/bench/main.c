@@ -34,8 +34,8 @@ static const char *check_ranks(struct options *o)
         o->rank_counts[o->rank_count_count++] = ranks;
     for (int i = 0; i < o->rank_count_count; i++) {
         if (o->rank_counts[i] > ranks) {
-            snprintf(problem, sizeof problem, "--ranks: %d: must be 2 to %d, the ranks there are", o->rank_counts[i],
-                     ranks);
+            snprintf(problem, sizeof problem, "--ranks: %d: must be 2 to %d, the ranks there are",
+                     o->rank_counts[i], ranks);
             return problem;
         }
     }
@@ -103,19 +103,22 @@ static const char *check_files(const struct options *o)
 static bool check(struct options *o)
 {
     return all_well(MPI_COMM_WORLD, check_ranks(o)) && all_well(MPI_COMM_WORLD, switch_init()) &&
-        all_well(MPI_COMM_WORLD, check_algorithms(o)) && all_well(MPI_COMM_WORLD, check_files(o));
+           all_well(MPI_COMM_WORLD, check_algorithms(o)) &&
+           all_well(MPI_COMM_WORLD, check_files(o));
 }
 
 /* ---- measuring and writing ---- */
 
-/* Rank 0's verdict. Ranks that did not take part wait here: they sleep, for the others need the processors. */
+/* Rank 0's verdict. Ranks that did not take part wait here: they sleep, for the others need the
+ * processors. */
 static bool verdict(int good)
 {
     MPI_Request request;
     int done = 0;
 
     MPI_Ibcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
-    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
+         MPI_Test(&request, &done, MPI_STATUS_IGNORE))
         usleep(1000);
     return good;
 }
@@ -182,7 +185,8 @@ int main(int argc, char **argv)
     bool good;
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
-    /* MPICH reads it in MPI_Init: auto is to be MPICH's own choice, whatever the user's environment serves */
+    /* MPICH reads it in MPI_Init: auto is to be MPICH's own choice, whatever the user's environment
+     * serves */
     setenv("MPIR_CVAR_NUMACOLL_COLLECTIVES", "none", 1);
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

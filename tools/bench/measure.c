@@ -1,5 +1,5 @@
-/* The measurement. For each size, rounds; in each round one block of calls per algorithm, in turn. The first calls of
- * a block are dropped from the times and serve to verify the data. */
+/* The measurement. For each size, rounds; in each round one block of calls per algorithm, in turn.
+ * The first calls of a block are dropped from the times and serve to verify the data. */
 
 #include "bench.h"
 
@@ -8,9 +8,13 @@
 #include <string.h>
 
 enum {
-    DROPPED = 8, MIN_CALLS = 32, MAX_CALLS = 2000, TRIAL_CALLS = 3,
-    WARM_UP = 2,                /* on a new communicator: numacoll serves from the second call on (CREATE_AFTER) */
-    PAGE = 4096, LINE = 64
+    DROPPED = 8,
+    MIN_CALLS = 32,
+    MAX_CALLS = 2000,
+    TRIAL_CALLS = 3,
+    WARM_UP = 2, /* on a new communicator: numacoll serves from the second call on (CREATE_AFTER) */
+    PAGE = 4096,
+    LINE = 64
 };
 
 #define SETTLE_SECONDS 0.05
@@ -18,17 +22,17 @@ enum {
 struct pool {
     unsigned char *bytes;
     size_t size;
-    uint64_t state;             /* of the generator that picks buffers, the same on all ranks */
+    uint64_t state; /* of the generator that picks buffers, the same on all ranks */
 };
 
 struct bench {
     const struct options *options;
     const struct collective *collective;
     MPI_Comm comm;
-    MPI_Comm comms[MAX_ALGORITHMS];     /* of each algorithm: comm, or its own */
+    MPI_Comm comms[MAX_ALGORITHMS]; /* of each algorithm: comm, or its own */
     int rank, ranks;
     struct pool pool;
-    unsigned seed;              /* of the last verified call, the same on all ranks */
+    unsigned seed; /* of the last verified call, the same on all ranks */
 };
 
 /* ---- buffers ---- */
@@ -50,7 +54,10 @@ static bool make_pool(struct bench *b)
 {
     const struct options *o = b->options;
     const struct machine *machine = machine_get();
-    size_t cache = machine->l3 ? machine->l3 : machine->l2 ? machine->l2 : 32 << 20, largest = step(b, 0);
+    size_t cache = machine->l3   ? machine->l3
+                   : machine->l2 ? machine->l2
+                                 : 32 << 20,
+           largest = step(b, 0);
 
     for (int s = 0; s < o->size_count; s++) {
         if (largest < step(b, o->sizes[s]))
@@ -63,8 +70,8 @@ static bool make_pool(struct bench *b)
     return b->pool.bytes;
 }
 
-/* The buffers of the next call; off-cache, of many, picked at random: a regular walk would be foreseen by the
- * processor's prefetchers, in one algorithm and not in another. */
+/* The buffers of the next call; off-cache, of many, picked at random: a regular walk would be
+ * foreseen by the processor's prefetchers, in one algorithm and not in another. */
 static void place(struct bench *b, struct call *c)
 {
     struct pool *pool = &b->pool;
@@ -73,7 +80,8 @@ static void place(struct bench *b, struct call *c)
     if (b->options->off_cache) {
         size_t places = (pool->size - PAGE) / step(b, c->m);
         pool->state = pool->state * 6364136223846793005u + 1442695040888963407u;
-        c->in += (pool->state >> 33) % places * step(b, c->m) + (pool->state >> 20) % (PAGE / LINE) * LINE;
+        c->in += (pool->state >> 33) % places * step(b, c->m) +
+                 (pool->state >> 20) % (PAGE / LINE) * LINE;
     }
     c->out = c->in + pages(b, b->collective->in, c->m);
 }
@@ -82,7 +90,7 @@ static void place(struct bench *b, struct call *c)
 
 static struct call new_call(const struct bench *b, int a, size_t m)
 {
-    return (struct call) {.comm = b->comms[a],.rank = b->rank,.ranks = b->ranks,.m = m };
+    return (struct call){.comm = b->comms[a], .rank = b->rank, .ranks = b->ranks, .m = m};
 }
 
 /* One call; microseconds from the common start. What is wrong, or NULL. */
@@ -102,7 +110,8 @@ static const char *timed_call(struct bench *b, struct call *c, bool verified, do
     return verified && b->collective->verify && !b->collective->verify(c) ? "wrong data" : NULL;
 }
 
-/* Calls at the start of a block of n that are not timed: fewer where a call takes so long that blocks are short. */
+/* Calls at the start of a block of n that are not timed: fewer where a call takes so long that
+ * blocks are short. */
 static int dropped_of(int n)
 {
     return n >= MIN_CALLS ? DROPPED : 1;
@@ -128,8 +137,10 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
     return problem;
 }
 
-/* Whether a block of n calls was good, on all ranks alike; the first rank where it was not says what was wrong. */
-static bool judge(struct bench *b, size_t m, int a, int n, const char *problem, unsigned long long served)
+/* Whether a block of n calls was good, on all ranks alike; the first rank where it was not says
+ * what was wrong. */
+static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
+                  unsigned long long served)
 {
     const struct algorithm *algorithm = &b->options->algorithms[a];
     unsigned long long made = (unsigned long long) (n + dropped_of(n));
@@ -138,8 +149,8 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem, 
     snprintf(count, sizeof count, "numacoll served %llu of %llu calls as asked", served, made);
     if (!problem && algorithm_is_numacoll(algorithm) && served != made)
         problem = count;
-    snprintf(text, sizeof text, "%s, %d ranks, %s, %zu bytes: %s", b->collective->name, b->ranks, algorithm->label, m,
-             problem ? problem : "");
+    snprintf(text, sizeof text, "%s, %d ranks, %s, %zu bytes: %s", b->collective->name, b->ranks,
+             algorithm->label, m, problem ? problem : "");
     return all_well(b->comm, problem ? text : NULL);
 }
 
@@ -159,13 +170,17 @@ static bool block(struct bench *b, size_t m, int a, int n, double *times)
 
 /* ---- a size ---- */
 
-/* Calls of a block so that the whole run takes about the time it may: at least MIN_CALLS, unless these would take
- * several times their share. */
+/* Calls of a block so that the whole run takes about the time it may: at least MIN_CALLS, unless
+ * these would take several times their share. */
 static int calls_of_block(const struct bench *b, double call_us)
 {
     const struct options *o = b->options;
-    double fit = 1e6 * o->seconds / ((double) options_rounds_in_all(o) * o->algorithm_count) / (call_us + 3);
-    int n = fit > MAX_CALLS ? MAX_CALLS : fit < MIN_CALLS / 4 ? (int) fit : fit < MIN_CALLS ? MIN_CALLS : (int) fit;
+    double fit = 1e6 * o->seconds / ((double) options_rounds_in_all(o) * o->algorithm_count) /
+                 (call_us + 3);
+    int n = fit > MAX_CALLS       ? MAX_CALLS
+            : fit < MIN_CALLS / 4 ? (int) fit
+            : fit < MIN_CALLS     ? MIN_CALLS
+                                  : (int) fit;
 
     if (n < TRIAL_CALLS)
         n = TRIAL_CALLS;
@@ -207,7 +222,7 @@ static bool rounds(struct bench *b, size_t m, struct series *series)
 
 static bool measure_size(struct bench *b, size_t m, struct result *results)
 {
-    struct series series[MAX_ALGORITHMS] = { {0} };
+    struct series series[MAX_ALGORITHMS] = {{0}};
     bool good = true;
 
     for (int a = 0; a < b->options->algorithm_count && good; a++)
@@ -275,7 +290,7 @@ static void free_comms(struct bench *b)
 
 bool measure(const struct options *o, MPI_Comm comm, struct measurement *measurement)
 {
-    struct bench b = {.options = o,.collective = measurement->collective,.comm = comm };
+    struct bench b = {.options = o, .collective = measurement->collective, .comm = comm};
     bool good;
 
     MPI_Comm_rank(comm, &b.rank);
@@ -288,7 +303,8 @@ bool measure(const struct options *o, MPI_Comm comm, struct measurement *measure
         good = make_comms(&b);
         settle(&b);
         for (int s = 0; s < options_sizes_of(o, b.collective) && good; s++)
-            good = measure_size(&b, collective_has_size(b.collective) ? o->sizes[s] : 0, measurement->cell[s]);
+            good = measure_size(&b, collective_has_size(b.collective) ? o->sizes[s] : 0,
+                                measurement->cell[s]);
         free_comms(&b);
     }
     free(b.pool.bytes);

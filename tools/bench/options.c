@@ -17,14 +17,17 @@
 const char *argp_program_version = "numacoll-bench 0.1";
 static const char doc[] =
     "Time collectives under several algorithms in one run: mpiexec -n P numacoll-bench bcast\v"
-    "Blocks of calls take turns; the first calls of a block are dropped and serve to verify the data. An algorithm may "
-    "carry parameters: numacoll:bcast_tree=kary:bcast_tree_k=3. Exit status 1: a wrong option, an algorithm that did "
+    "Blocks of calls take turns; the first calls of a block are dropped and serve to verify the "
+    "data. An algorithm may "
+    "carry parameters: numacoll:bcast_tree=kary:bcast_tree_k=3. Exit status 1: a wrong option, an "
+    "algorithm that did "
     "not serve, wrong data, or a file that could not be written.";
 
 static const struct argp_option choices[] = {
-    {"algorithms", 'a', "A,B", 0, "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)",
-     0},
-    {"sweep", 'w', "VAR=V1,V2", 0, "numacoll once with each value of this variable; several sweeps multiply", 0},
+    {"algorithms", 'a', "A,B", 0,
+     "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)", 0},
+    {"sweep", 'w', "VAR=V1,V2", 0,
+     "numacoll once with each value of this variable; several sweeps multiply", 0},
     {"sizes", 's', "LO:HI", 0, "bytes, doubling; suffixes K and M (1:4M)", 0},
     {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", 0},
     {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", 0},
@@ -33,9 +36,9 @@ static const struct argp_option choices[] = {
     {"rotate-root", 'R', 0, 0, "every rank is root in turn", 0},
     {"csv", 'c', "FILE", 0, "also as CSV", 0},
     {"json", 'j', "FILE", 0, "also as JSON", 0},
-    {"plot", 'p', "FILE", 0, "also as a picture, .png or .svg; several get -COLL-N before the suffix", 0},
-    {0, 0, 0, 0, 0, 0}
-};
+    {"plot", 'p', "FILE", 0,
+     "also as a picture, .png or .svg; several get -COLL-N before the suffix", 0},
+    {0, 0, 0, 0, 0, 0}};
 
 /* Ends the process after one line: what is wrong, and what is allowed. */
 static void refuse(struct argp_state *state, const char *format, ...)
@@ -106,7 +109,8 @@ static bool parse_ranks(struct options *o, const char *text)
 
     o->rank_count_count = 0;
     for (char *n = strtok_r(copy, ",", &rest); n && good; n = strtok_r(NULL, ",", &rest)) {
-        good = o->rank_count_count < MAX_RANK_COUNTS && parse_int(n, 2, 1 << 30, &o->rank_counts[o->rank_count_count]);
+        good = o->rank_count_count < MAX_RANK_COUNTS &&
+               parse_int(n, 2, 1 << 30, &o->rank_counts[o->rank_count_count]);
         o->rank_count_count++;
     }
     free(copy);
@@ -142,16 +146,18 @@ static bool parse_assignment(char *text, const char **name, char **value)
     return true;
 }
 
-static bool add_parameter(struct algorithm *a, const char *option, const char *name, const char *value)
+static bool add_parameter(struct algorithm *a, const char *option, const char *name,
+                          const char *value)
 {
     if (a->parameter_count == MAX_PARAMETERS)
         return false;
-    a->parameters[a->parameter_count++] = (struct parameter) { option, name, value };
+    a->parameters[a->parameter_count++] = (struct parameter){option, name, value};
     return true;
 }
 
-/* The value of a group is LEVEL:ALGORITHM,LEVEL:ALGORITHM: a colon ends a parameter only before VAR=, and a comma that
- * follows a parameter ends an algorithm unless LEVEL:ALGORITHM is behind it. */
+/* The value of a group is LEVEL:ALGORITHM,LEVEL:ALGORITHM: a colon ends a parameter only before
+ * VAR=, and a comma that follows a parameter ends an algorithm unless LEVEL:ALGORITHM is behind it.
+ */
 
 static bool is_assignment(const char *text)
 {
@@ -188,7 +194,7 @@ static void parse_algorithm(struct argp_state *state, struct algorithm *a, const
 {
     const char *name, *at = item + strcspn(item, ":");
 
-    *a = (struct algorithm) {.label = item,.name = strndup(item, (size_t) (at - item)) };
+    *a = (struct algorithm){.label = item, .name = strndup(item, (size_t) (at - item))};
     if (at == item)
         refuse(state, "--algorithms=%s: must be NAME or NAME:VAR=VALUE:VAR=VALUE", item);
     for (at += strspn(at, ":"); *at; at += strspn(at, ":")) {
@@ -242,14 +248,16 @@ static void parse_sweep(struct argp_state *state, struct options *o, const char 
         refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
 }
 
-static struct algorithm with_value(struct argp_state *state, const struct algorithm *a, const struct sweep *s, int i)
+static struct algorithm with_value(struct argp_state *state, const struct algorithm *a,
+                                   const struct sweep *s, int i)
 {
     struct algorithm with = *a;
     char *label;
 
     if (asprintf(&label, "%s:%s=%s", a->label, s->variable, s->values[i]) < 0 ||
         !add_parameter(&with, "--sweep", s->variable, s->values[i]))
-        refuse(state, "--sweep=%s: %s has %d parameters already", s->variable, a->label, MAX_PARAMETERS);
+        refuse(state, "--sweep=%s: %s has %d parameters already", s->variable, a->label,
+               MAX_PARAMETERS);
     with.label = label;
     return with;
 }
@@ -267,8 +275,9 @@ static void apply_sweep(struct argp_state *state, struct options *o, const struc
         if (o->algorithm_count + copies > MAX_ALGORITHMS)
             refuse(state, "--sweep=%s: makes more than %d algorithms", s->variable, MAX_ALGORITHMS);
         for (int i = 0; i < copies; i++)
-            o->algorithms[o->algorithm_count++] =
-                algorithm_is_numacoll(&before[a]) ? with_value(state, &before[a], s, i) : before[a];
+            o->algorithms[o->algorithm_count++] = algorithm_is_numacoll(&before[a])
+                                                      ? with_value(state, &before[a], s, i)
+                                                      : before[a];
     }
     for (int a = 0; a < o->algorithm_count; a++) {
         if (algorithm_is_numacoll(&o->algorithms[a]))
@@ -308,11 +317,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case 's':
             if (!parse_sizes(o, arg))
-                refuse(state, "--sizes=%s: must be LO:HI in bytes (suffixes K and M), 0 to 1024M", arg);
+                refuse(state, "--sizes=%s: must be LO:HI in bytes (suffixes K and M), 0 to 1024M",
+                       arg);
             break;
         case 'n':
             if (!parse_ranks(o, arg))
-                refuse(state, "--ranks=%s: must be 1 to %d numbers of ranks, each at least 2", arg, MAX_RANK_COUNTS);
+                refuse(state, "--ranks=%s: must be 1 to %d numbers of ranks, each at least 2", arg,
+                       MAX_RANK_COUNTS);
             break;
         case 'r':
             if (!parse_int(arg, 1, MAX_ROUNDS, &o->rounds))
@@ -342,7 +353,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             parse_collectives(state, o, arg);
             break;
         case ARGP_KEY_INIT:
-            *o = (struct options) {.rounds = 5,.seconds = 20 };
+            *o = (struct options){.rounds = 5, .seconds = 20};
             parse_algorithms(state, o, "auto,numacoll");
             parse_sizes(o, "1:4M");
             break;
@@ -355,10 +366,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* All ranks end alike where argp ends the process, and only rank 0 is heard; stdout is rank 0's for good. */
+/* All ranks end alike where argp ends the process, and only rank 0 is heard; stdout is rank 0's for
+ * good. */
 void options_parse(struct options *o, int argc, char **argv, int rank)
 {
-    static const struct argp argp = { choices, parse, "[COLLECTIVE[,COLLECTIVE..]]", doc, 0, 0, 0 };
+    static const struct argp argp = {choices, parse, "[COLLECTIVE[,COLLECTIVE..]]", doc, 0, 0, 0};
     int errors = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
 
     argp_err_exit_status = EXIT_FAILURE;

@@ -40,9 +40,11 @@ static void table_head(const struct options *o, const struct measurement *m)
 
     measurement_text(o, m, what, sizeof what);
     machine_text(where, sizeof where);
-    printf("# %s: microseconds per call of the slowest rank, %d rounds\n# %s\n", what, o->rounds, where);
-    printf("%9s  %-*s %11s %11s %11s %11s %7s %6s  %s\n", collective_has_size(m->collective) ? "size" : "",
-           label_width(o), "algorithm", "median", "min", "p90", "p99", "cv", "calls", "ratio [low..high]");
+    printf("# %s: microseconds per call of the slowest rank, %d rounds\n# %s\n", what, o->rounds,
+           where);
+    printf("%9s  %-*s %11s %11s %11s %11s %7s %6s  %s\n",
+           collective_has_size(m->collective) ? "size" : "", label_width(o), "algorithm", "median",
+           "min", "p90", "p99", "cv", "calls", "ratio [low..high]");
 }
 
 void output_table(const struct options *o, const struct measurement *m)
@@ -57,8 +59,8 @@ void output_table(const struct options *o, const struct measurement *m)
             size_text(o->sizes[s], text, sizeof text);
         for (int a = 0; a < o->algorithm_count; a++) {
             const struct result *r = &m->cell[s][a];
-            printf("%9s  %-*s %11.2f %11.2f %11.2f %11.2f %7.2f %6d", a ? "" : text, width, o->algorithms[a].label,
-                   r->median, r->min, r->p90, r->p99, r->cv, r->calls);
+            printf("%9s  %-*s %11.2f %11.2f %11.2f %11.2f %7.2f %6d", a ? "" : text, width,
+                   o->algorithms[a].label, r->median, r->min, r->p90, r->p99, r->cv, r->calls);
             if (a)
                 printf("  %.3f [%.3f..%.3f]", r->ratio, r->ratio_low, r->ratio_high);
             putchar('\n');
@@ -94,7 +96,7 @@ static size_t bytes_of(const struct options *o, const struct measurement *m, int
     return collective_has_size(m->collective) ? o->sizes[s] : 0;
 }
 
-static bool closed(FILE * f, const char *file)
+static bool closed(FILE *f, const char *file)
 {
     bool good = !ferror(f);
 
@@ -107,12 +109,12 @@ static bool closed(FILE * f, const char *file)
 /* ---- CSV ---- */
 
 /* In double quotes where it has a comma. */
-static void csv_text(FILE * f, const char *text)
+static void csv_text(FILE *f, const char *text)
 {
     fprintf(f, strchr(text, ',') ? "\"%s\"" : "%s", text);
 }
 
-static void csv_rows(FILE * f, const struct options *o, const struct measurement *m)
+static void csv_rows(FILE *f, const struct options *o, const struct measurement *m)
 {
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++) {
@@ -225,8 +227,8 @@ static struct json_object *json_measurement(const struct options *o, const struc
     add_number(j, "ranks", (uint64_t) m->ranks);
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++)
-            json_object_array_add(results,
-                                  json_result(bytes_of(o, m, s), o->algorithms[a].label, &m->cell[s][a]));
+            json_object_array_add(
+                results, json_result(bytes_of(o, m, s), o->algorithms[a].label, &m->cell[s][a]));
     }
     json_object_object_add(j, "results", results);
     return j;

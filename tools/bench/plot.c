@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points: the picture without its legend, the room below the lower diagram, and a row of the legend. */
+/* Points: the picture without its legend, the room below the lower diagram, and a row of the
+ * legend. */
 enum { WIDTH = 1000, HEIGHT = 950, BELOW = 75, ROW = 18 };
 
 static const char *suffix_of(const char *file)
@@ -36,28 +37,30 @@ char *plot_file(const struct options *o, const struct collective *collective, in
 }
 
 /* As a string of gnuplot: in single quotes, of which one inside is written twice. */
-static void quote(FILE * g, const char *text)
+static void quote(FILE *g, const char *text)
 {
     fputc('\'', g);
     for (const char *c = text; *c; c++)
-        fputs(*c == '\'' ? "''" : (char[]) { *c, 0 }, g);
+        fputs(*c == '\'' ? "''" : (char[]){*c, 0}, g);
     fputc('\'', g);
 }
 
-static void labelled(FILE * g, const char *before, const char *text)
+static void labelled(FILE *g, const char *before, const char *text)
 {
     fputs(before, g);
     quote(g, text);
 }
 
-/* Curves over size, or bars: where there is no size, or none that a logarithmic axis has a place for. */
+/* Curves over size, or bars: where there is no size, or none that a logarithmic axis has a place
+ * for. */
 static bool has_curves(const struct options *o, const struct measurement *m)
 {
     return collective_has_size(m->collective) && o->sizes[o->size_count - 1] > 0;
 }
 
-/* Rows of data: bytes (the number of the algorithm where there are bars), time, ratio, its lowest and highest. */
-static void write_data(FILE * g, const struct options *o, const struct measurement *m)
+/* Rows of data: bytes (the number of the algorithm where there are bars), time, ratio, its lowest
+ * and highest. */
+static void write_data(FILE *g, const struct options *o, const struct measurement *m)
 {
     bool curves = has_curves(o, m);
 
@@ -65,16 +68,16 @@ static void write_data(FILE * g, const struct options *o, const struct measureme
         fprintf(g, "$a%d << EOD\n", a);
         for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
             const struct result *r = &m->cell[s][a];
-            fprintf(g, "%zu %g %g %g %g\n", curves ? o->sizes[s] : (size_t) a, r->median, r->ratio, r->ratio_low,
-                    r->ratio_high);
+            fprintf(g, "%zu %g %g %g %g\n", curves ? o->sizes[s] : (size_t) a, r->median, r->ratio,
+                    r->ratio_low, r->ratio_high);
         }
         fprintf(g, "EOD\n");
     }
 }
 
 /* Of one number of all results. */
-static void extremes(const struct options *o, const struct measurement *m, size_t offset, double *lowest,
-                     double *highest)
+static void extremes(const struct options *o, const struct measurement *m, size_t offset,
+                     double *lowest, double *highest)
 {
     *lowest = INFINITY;
     *highest = 0;
@@ -88,7 +91,7 @@ static void extremes(const struct options *o, const struct measurement *m, size_
 }
 
 /* Logarithmic, with more tics than one a decade where there are few decades. */
-static void logarithmic_axis(FILE * g, double lowest, double highest)
+static void logarithmic_axis(FILE *g, double lowest, double highest)
 {
     fprintf(g, "set logscale y\nset yrange [%g:%g]\nset ytics auto\n", lowest / 1.5, 1.5 * highest);
     if (highest / lowest > 1000)
@@ -97,9 +100,9 @@ static void logarithmic_axis(FILE * g, double lowest, double highest)
         fprintf(g, "set ytics add (%g, %g, %g)\n", decade, 2 * decade, 5 * decade);
 }
 
-/* From zero, unless what is lowest would lie on the floor. It ends above the medians, so that one unlucky round does not
- * flatten the rest. */
-static void linear_axis(FILE * g, double lowest, double highest)
+/* From zero, unless what is lowest would lie on the floor. It ends above the medians, so that one
+ * unlucky round does not flatten the rest. */
+static void linear_axis(FILE *g, double lowest, double highest)
 {
     if (lowest < 0.05 * highest)
         logarithmic_axis(g, lowest, highest);
@@ -107,7 +110,7 @@ static void linear_axis(FILE * g, double lowest, double highest)
         fprintf(g, "unset logscale y\nset ytics auto\nset yrange [0:%g]\n", 1.2 * highest);
 }
 
-static void ratio_axis(FILE * g, const struct options *o, const struct measurement *m)
+static void ratio_axis(FILE *g, const struct options *o, const struct measurement *m)
 {
     double lowest, highest;
 
@@ -115,7 +118,7 @@ static void ratio_axis(FILE * g, const struct options *o, const struct measureme
     linear_axis(g, lowest, highest);
 }
 
-static void time_axis(FILE * g, const struct options *o, const struct measurement *m)
+static void time_axis(FILE *g, const struct options *o, const struct measurement *m)
 {
     double lowest, highest;
 
@@ -128,7 +131,7 @@ static void time_axis(FILE * g, const struct options *o, const struct measuremen
 }
 
 /* At most about a dozen sizes have a tic. 0 bytes have no place. */
-static void size_axis(FILE * g, const struct options *o)
+static void size_axis(FILE *g, const struct options *o)
 {
     int stride = (o->size_count + 12) / 13, first = o->sizes[0] == 0;
 
@@ -142,9 +145,10 @@ static void size_axis(FILE * g, const struct options *o)
     fprintf(g, ")\n");
 }
 
-static void bar_axis(FILE * g, const struct options *o)
+static void bar_axis(FILE *g, const struct options *o)
 {
-    fprintf(g, "set style fill solid 0.6\nset boxwidth 0.6\nunset xtics\nset xrange [-0.6:%d-0.4]\n",
+    fprintf(g,
+            "set style fill solid 0.6\nset boxwidth 0.6\nunset xtics\nset xrange [-0.6:%d-0.4]\n",
             o->algorithm_count);
 }
 
@@ -170,7 +174,7 @@ static int legend_rows(const struct options *o)
     return (o->algorithm_count + columns - 1) / columns;
 }
 
-static void write_title(FILE * g, const struct options *o, const struct measurement *m)
+static void write_title(FILE *g, const struct options *o, const struct measurement *m)
 {
     char text[512];
 
@@ -181,23 +185,25 @@ static void write_title(FILE * g, const struct options *o, const struct measurem
     fputc('\n', g);
 }
 
-static void write_head(FILE * g, const struct options *o, const struct measurement *m)
+static void write_head(FILE *g, const struct options *o, const struct measurement *m)
 {
     int rows = legend_rows(o), height = HEIGHT + ROW * rows;
     char *file = plot_file(o, m->collective, m->ranks);
 
-    fprintf(g, "set terminal %s size %d,%d font 'Sans,12' background rgb 'white' noenhanced\n", suffix_of(file) + 1,
-            WIDTH, height);
+    fprintf(g, "set terminal %s size %d,%d font 'Sans,12' background rgb 'white' noenhanced\n",
+            suffix_of(file) + 1, WIDTH, height);
     labelled(g, "set output ", file);
     fputc('\n', g);
     write_title(g, o, m);
-    fprintf(g, "set multiplot layout 2,1 margins 0.12,0.97,%g,0.93 spacing 0,0.09\nset grid\nunset key\n",
-            (double) (BELOW + ROW * rows) / height);
+    fprintf(
+        g,
+        "set multiplot layout 2,1 margins 0.12,0.97,%g,0.93 spacing 0,0.09\nset grid\nunset key\n",
+        (double) (BELOW + ROW * rows) / height);
     free(file);
 }
 
 /* The curves or bars of all algorithms. */
-static void write_series(FILE * g, const struct options *o, const char *columns, const char *style)
+static void write_series(FILE *g, const struct options *o, const char *columns, const char *style)
 {
     for (int a = 0; a < o->algorithm_count; a++) {
         fprintf(g, "%s$a%d using %s with %s lw 2 lc %d", a ? ", " : "", a, columns, style, a + 1);
@@ -208,7 +214,7 @@ static void write_series(FILE * g, const struct options *o, const char *columns,
     fputc('\n', g);
 }
 
-static void write_times(FILE * g, const struct options *o, const struct measurement *m)
+static void write_times(FILE *g, const struct options *o, const struct measurement *m)
 {
     bool curves = has_curves(o, m);
 
@@ -221,16 +227,19 @@ static void write_times(FILE * g, const struct options *o, const struct measurem
     write_series(g, o, "1:2", curves ? "linespoints" : "boxes");
 }
 
-static void write_ratios(FILE * g, const struct options *o, const struct measurement *m)
+static void write_ratios(FILE *g, const struct options *o, const struct measurement *m)
 {
     bool curves = has_curves(o, m);
 
-    fprintf(g, "unset label\nset key at screen 0.03,0.01 left bottom Left reverse vertical font ',%d' maxrows %d\n",
+    fprintf(g,
+            "unset label\nset key at screen 0.03,0.01 left bottom Left reverse vertical font ',%d' "
+            "maxrows %d\n",
             legend_font(o), legend_rows(o));
     ratio_axis(g, o, m);
     labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[0].label);
     fprintf(g, "\nplot ");
-    write_series(g, o, curves ? "1:3:4:5" : "1:3:4:5:(0.6)", curves ? "yerrorlines" : "boxerrorbars");
+    write_series(g, o, curves ? "1:3:4:5" : "1:3:4:5:(0.6)",
+                 curves ? "yerrorlines" : "boxerrorbars");
 }
 
 bool plot(const struct options *o, const struct measurement *m)

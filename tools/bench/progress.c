@@ -1,4 +1,5 @@
-/* The bar. A rank's stderr is a pipe to its launcher, so the terminal is looked for where the launcher writes. */
+/* The bar. A rank's stderr is a pipe to its launcher, so the terminal is looked for where the
+ * launcher writes. */
 
 #include "bench.h"
 
@@ -27,7 +28,8 @@ static bool read_line(const char *format, int pid, char *line, int n)
     return good;
 }
 
-/* mpiexec's process: the parent of the process that started ours. 0 if there is none on this machine. */
+/* mpiexec's process: the parent of the process that started ours. 0 if there is none on this
+ * machine. */
 static int launcher(void)
 {
     char line[512], *end;
@@ -73,7 +75,8 @@ static void draw(void)
     double elapsed = gate_now() - began, left = done ? elapsed * (steps - done) / done : expected;
 
     fprintf(terminal, "\r[%.*s%*s] %3d %%  %.0f s left  ", WIDTH * done / steps,
-            "########################################", WIDTH - WIDTH * done / steps, "", 100 * done / steps, left);
+            "########################################", WIDTH - WIDTH * done / steps, "",
+            100 * done / steps, left);
     fflush(terminal);
 }
 

@@ -1,5 +1,6 @@
-/* Which algorithm serves: written through MPI_T while the program runs. The numbers of the names are not known to
- * MPI_T in every MPICH; they are in share/numacoll/algorithms.json, made when MPICH was built. */
+/* Which algorithm serves: written through MPI_T while the program runs. The numbers of the names
+ * are not known to MPI_T in every MPICH; they are in share/numacoll/algorithms.json, made when
+ * MPICH was built. */
 
 #include "bench.h"
 
@@ -13,15 +14,15 @@
 /* An enumerated variable of the process. */
 struct variable {
     MPI_T_cvar_handle handle;
-    struct json_object *numbers;        /* of its values' names */
-    int saved;                  /* the value before it was written */
+    struct json_object *numbers; /* of its values' names */
+    int saved;                   /* the value before it was written */
 };
 
 static struct json_object *all_numbers;
 static struct variable algorithm, fallback, others[MAX_PARAMETERS + 1];
-static int other_count;         /* written by switch_on */
+static int other_count; /* written by switch_on */
 static const struct collective *opened;
-static bool counted;            /* whether there is the counter below */
+static bool counted; /* whether there is the counter below */
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle calls;
 static char problem[1024];
@@ -29,7 +30,8 @@ static char problem[1024];
 /* ---- names ---- */
 
 /* Writes prefix, name in upper case, suffix. */
-static void make_name(char *text, size_t n, const char *prefix, const char *name, const char *suffix)
+static void make_name(char *text, size_t n, const char *prefix, const char *name,
+                      const char *suffix)
 {
     size_t start = (size_t) snprintf(text, n, "%s", prefix);
 
@@ -43,7 +45,8 @@ static void variable_of(char *text, size_t n, const char *collective)
     make_name(text, n, "MPIR_CVAR_", collective, "_INTRA_ALGORITHM");
 }
 
-/* The numbers of a variable's values; NULL if it is not enumerated, or there is none of this name. */
+/* The numbers of a variable's values; NULL if it is not enumerated, or there is none of this name.
+ */
 static struct json_object *numbers_of(const char *variable)
 {
     struct json_object *numbers = NULL;
@@ -72,7 +75,8 @@ static const char *not_among(struct json_object *numbers)
 {
     const char *separator = "; there are ";
 
-    json_object_object_foreach(numbers, name, unused) {
+    json_object_object_foreach(numbers, name, unused)
+    {
         (void) unused;
         append(separator, name);
         separator = ", ";
@@ -91,7 +95,8 @@ static const char *not_among_variables(bool enumerated)
         char name[256];
         int length = sizeof name, verbosity, bind, scope;
         MPI_Datatype type;
-        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, NULL, NULL, NULL, &bind, &scope) ||
+        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, NULL, NULL, NULL, &bind,
+                                &scope) ||
             strncmp(name, PREFIX, strlen(PREFIX)) || (enumerated && !numbers_of(name)))
             continue;
         for (char *c = name; *c; c++)
@@ -169,7 +174,8 @@ const char *switch_check(const struct collective *c, const struct algorithm *a)
         return problem;
     }
     if (!json_object_object_get_ex(numbers, a->name, NULL)) {
-        snprintf(problem, sizeof problem, "--algorithms: %s: not an algorithm of %s", a->name, c->name);
+        snprintf(problem, sizeof problem, "--algorithms: %s: not an algorithm of %s", a->name,
+                 c->name);
         return not_among(numbers);
     }
     for (int i = 0; i < a->parameter_count && !error; i++)
@@ -212,19 +218,22 @@ void switch_close(void)
 
 /* ---- what numacoll counts ---- */
 
-/* Whether the parameter names a way to do the collective that numacoll counts: allreduce_version=sliced. */
+/* Whether the parameter names a way to do the collective that numacoll counts:
+ * allreduce_version=sliced. */
 static bool names_way(const struct parameter *p, int *index)
 {
     char name[256];
 
     make_name(name, sizeof name, PREFIX, p->name, "");
-    if (strncmp(p->name, opened->name, strlen(opened->name)) || !numbers_of(name) || !strcmp(p->value, "auto"))
+    if (strncmp(p->name, opened->name, strlen(opened->name)) || !numbers_of(name) ||
+        !strcmp(p->value, "auto"))
         return false;
     snprintf(name, sizeof name, "numacoll_%s_%s_calls", opened->name, p->value);
     return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, index) == MPI_SUCCESS;
 }
 
-/* Of all calls that numacoll serves; where the algorithm names a way, of those in that way: another may have to serve. */
+/* Of all calls that numacoll serves; where the algorithm names a way, of those in that way: another
+ * may have to serve. */
 static void open_counter(const struct algorithm *a)
 {
     char name[128];
@@ -238,9 +247,9 @@ static void open_counter(const struct algorithm *a)
             index = way;
     }
     counted = MPI_T_pvar_session_create(&session) == MPI_SUCCESS &&
-        MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
+              MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
     if (counted)
-        MPI_T_pvar_start(session, calls);       /* fails where it always counts */
+        MPI_T_pvar_start(session, calls); /* fails where it always counts */
 }
 
 static void close_counter(void)
@@ -272,7 +281,9 @@ static const char *write_value(struct variable *v, const char *name)
         return "unknown value";
     value = json_object_get_int(number);
     return MPI_T_cvar_read(v->handle, &v->saved) == MPI_SUCCESS &&
-        MPI_T_cvar_write(v->handle, &value) == MPI_SUCCESS ? NULL : "a variable cannot be written";
+                   MPI_T_cvar_write(v->handle, &value) == MPI_SUCCESS
+               ? NULL
+               : "a variable cannot be written";
 }
 
 static const char *write_other(const char *name, const char *value)
@@ -296,7 +307,8 @@ static const char *write_parameter(const struct parameter *p)
 
 const char *switch_on(const struct algorithm *a)
 {
-    /* an algorithm that cannot serve must be an error, or another one would be timed under its name */
+    /* an algorithm that cannot serve must be an error, or another one would be timed under its name
+     */
     const char *error = write_value(&fallback, strcmp(a->name, "auto") ? "error" : "silent");
 
     if (!error)
@@ -339,8 +351,8 @@ static const char *check_keys(MPI_Comm comm, const struct algorithm *a)
         snprintf(key, sizeof key, "numacoll_%s", a->parameters[i].name);
         MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
         if (!flag) {
-            snprintf(problem, sizeof problem, "%s: %s is not a variable of a communicator", a->label,
-                     a->parameters[i].name);
+            snprintf(problem, sizeof problem, "%s: %s is not a variable of a communicator",
+                     a->label, a->parameters[i].name);
             error = problem;
         }
     }

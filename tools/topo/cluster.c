@@ -30,8 +30,10 @@ static struct nc_machine *load(const char *topology)
         return machine;
     /* machine.c names values as the variable TOPOLOGY has them, kind first */
     if (!strncmp(topology, "synthetic:", strlen("synthetic:")))
-        errx(EXIT_FAILURE, "--synthetic=%s: must be a synthetic topology of hwloc, such as "
-             "\"package:2 numa:2 core:32 pu:1\"", topology + strlen("synthetic:"));
+        errx(EXIT_FAILURE,
+             "--synthetic=%s: must be a synthetic topology of hwloc, such as "
+             "\"package:2 numa:2 core:32 pu:1\"",
+             topology + strlen("synthetic:"));
     if (!strncmp(topology, "xml:", strlen("xml:")))
         errx(EXIT_FAILURE, "--xml=%s", error + strlen("xml:"));
     errx(EXIT_FAILURE, "--this%s", error);
@@ -137,7 +139,7 @@ static struct seat seat_of(int rank, int nodes, int cores)
 {
     int turn = rank / cores;
 
-    return (struct seat) {turn % nodes, turn / nodes * cores + rank % cores};
+    return (struct seat){turn % nodes, turn / nodes * cores + rank % cores};
 }
 
 static int count_on_first(int ranks, int nodes, int cores)
@@ -180,7 +182,7 @@ static void locate(const struct cluster *c, const struct nc_machine *machine, in
 void cluster_make(struct cluster *c, const struct options *o)
 {
     struct nc_machine *machine = load(o->topology);
-    struct nc_netfile file = { 0 };
+    struct nc_netfile file = {0};
     int ranks, cores, columns, *processor, *unit;
 
     take_nodes(c, &file, o);
@@ -191,7 +193,7 @@ void cluster_make(struct cluster *c, const struct options *o)
 
     columns = NC_LEVEL_NODE + (file.columns ? file.columns : 1);
     unit = allocate(sizeof *unit * (size_t) ranks * (size_t) columns);
-    c->locations = (struct nc_locations) {.ranks = ranks,.columns = columns,.unit = unit };
+    c->locations = (struct nc_locations){.ranks = ranks, .columns = columns, .unit = unit};
     for (int rank = 0; rank < ranks; rank++) {
         struct seat seat = seat_of(rank, c->nodes, cores);
 

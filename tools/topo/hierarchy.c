@@ -30,7 +30,7 @@ static size_t segment_bytes(const struct hierarchy *h)
 
 void hierarchy_make(struct hierarchy *h, const struct options *o)
 {
-    *h = (struct hierarchy) {.options = o };
+    *h = (struct hierarchy){.options = o};
     cluster_make(&h->cluster, o);
     h->ranks = h->cluster.locations.ranks;
     h->root = options_number("--root=", o->root, 0, h->ranks - 1);

@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-    static void (*const write[]) (const struct hierarchy *) = {
+    static void (*const write[])(const struct hierarchy *) = {
         [OUTPUT_TEXT] = text_write,
         [OUTPUT_JSON] = json_write,
         [OUTPUT_DOT] = dot_write,
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 
     options_parse(&options, argc, argv);
     hierarchy_make(&hierarchy, &options);
-    write[options.output] (&hierarchy);
+    write[options.output](&hierarchy);
     if (fflush(stdout) || ferror(stdout))
         err(EXIT_FAILURE, "standard output");
     return EXIT_SUCCESS;

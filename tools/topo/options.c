@@ -18,24 +18,43 @@ static const char doc[] =
     "wrong option, or a file that cannot be used.";
 
 enum {
-    KEY_SYNTHETIC = 256, KEY_XML, KEY_THIS, KEY_NODES, KEY_NETWORK, KEY_LEVELS, KEY_ROOT,
-    KEY_RANK, KEY_JSON, KEY_DOT, KEY_SETTING
+    KEY_SYNTHETIC = 256,
+    KEY_XML,
+    KEY_THIS,
+    KEY_NODES,
+    KEY_NETWORK,
+    KEY_LEVELS,
+    KEY_ROOT,
+    KEY_RANK,
+    KEY_JSON,
+    KEY_DOT,
+    KEY_SETTING
 };
 
 static const struct argp_option choices[] = {
     {"this", KEY_THIS, 0, 0, "each node is as this machine (the default)", 0},
-    {"synthetic", KEY_SYNTHETIC, "S", 0, "each node is as this string of hwloc describes: "
-     "\"package:2 numa:2 core:32 pu:1\"", 0},
+    {"synthetic", KEY_SYNTHETIC, "S", 0,
+     "each node is as this string of hwloc describes: "
+     "\"package:2 numa:2 core:32 pu:1\"",
+     0},
     {"xml", KEY_XML, "F", 0, "each node is as this XML file of hwloc describes (lstopo F.xml)", 0},
-    {"map-by", 'm', "HOW", 0, "where the ranks of a node are: core (core after core), numa, "
-     "package (dealt out in turn) or list:PROCESSOR,PROCESSOR,.. (core)", 0},
+    {"map-by", 'm', "HOW", 0,
+     "where the ranks of a node are: core (core after core), numa, "
+     "package (dealt out in turn) or list:PROCESSOR,PROCESSOR,.. (core)",
+     0},
     {"np", 'n', "P", 0, "ranks (one for each processor)", 0},
-    {"nodes", KEY_NODES, "A,B,..", 0, "names of the nodes; each takes a rank for each core before "
-     "the next one is filled (those of the network file, or one)", 0},
-    {"network", KEY_NETWORK, "F", 0, "which switches join the nodes: lines of NODE SWITCH1 "
-     "[SWITCH2 ..]", 0},
-    {"levels", KEY_LEVELS, "L,..", 0, "the levels that may be used, of l2, l3, numa, package, "
-     "node, switch1, .. (all)", 0},
+    {"nodes", KEY_NODES, "A,B,..", 0,
+     "names of the nodes; each takes a rank for each core before "
+     "the next one is filled (those of the network file, or one)",
+     0},
+    {"network", KEY_NETWORK, "F", 0,
+     "which switches join the nodes: lines of NODE SWITCH1 "
+     "[SWITCH2 ..]",
+     0},
+    {"levels", KEY_LEVELS, "L,..", 0,
+     "the levels that may be used, of l2, l3, numa, package, "
+     "node, switch1, .. (all)",
+     0},
     {"root", KEY_ROOT, "R", 0, "the root of the call (0)", 0},
     {"rank", KEY_RANK, "R", 0, "whose groups are listed (of each lowest group two)", 0},
     {"slots", KEY_SETTING + SET_SLOTS, "S", 0, "QUEUE_LENGTH", 1},
@@ -45,8 +64,7 @@ static const struct argp_option choices[] = {
     {"degree", KEY_SETTING + SET_DEGREE, "K", 0, "BCAST_TREE_K", 1},
     {"json", KEY_JSON, 0, 0, "write JSON", 2},
     {"dot", KEY_DOT, 0, 0, "write the groups as a graph for Graphviz", 2},
-    {0, 0, 0, 0, 0, 0}
-};
+    {0, 0, 0, 0, 0, 0}};
 
 /* ---- settings ---- */
 
@@ -57,9 +75,11 @@ static const struct {
     int value;
 } settings[SETTINGS] = {
     [SET_SLOTS] = {{"slots", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL}, 8},
-    [SET_FRAGMENT] = {{"fragment", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 16777216, "bytes", NULL}, 8192},
+    [SET_FRAGMENT] = {{"fragment", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 16777216, "bytes", NULL},
+                      8192},
     [SET_SETS] = {{"sets", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
-    [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"}, NC_TREE_KNOMIAL},
+    [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
+                  NC_TREE_KNOMIAL},
     [SET_DEGREE] = {{"degree", NC_KIND_INT, NC_PER_CALL, 2, 128, "degree", NULL}, 8},
 };
 
@@ -128,7 +148,7 @@ static void parse_levels(struct options *o, const char *text)
 
 static void set_defaults(struct options *o)
 {
-    *o = (struct options) {.topology = "",.mapping = "core",.levels = NC_LEVELS_ALL,.root = "0" };
+    *o = (struct options){.topology = "", .mapping = "core", .levels = NC_LEVELS_ALL, .root = "0"};
     for (int i = 0; i < SETTINGS; i++)
         o->setting[i] = settings[i].value;
 }
@@ -191,7 +211,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void options_parse(struct options *o, int argc, char **argv)
 {
-    static const struct argp argp = { choices, parse, 0, doc, 0, help, 0 };
+    static const struct argp argp = {choices, parse, 0, doc, 0, help, 0};
 
     argp_err_exit_status = EXIT_FAILURE;
     argp_parse(&argp, argc, argv, 0, 0, o);

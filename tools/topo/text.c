@@ -107,8 +107,7 @@ static void write_tree(const struct hierarchy *h, int level, const struct nc_gro
 
         if (n == 0)
             continue;
-        printf("  %s: %d -> ", nc_level_name(h->bcast_topo.name[level]),
-               nc_group_member(group, i));
+        printf("  %s: %d -> ", nc_level_name(h->bcast_topo.name[level]), nc_group_member(group, i));
         text_ranks(ranks, n);
         putchar('\n');
     }

@@ -25,14 +25,14 @@ enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_DOT };
 enum setting { SET_SLOTS, SET_FRAGMENT, SET_SETS, SET_TREE, SET_DEGREE, SETTINGS };
 
 struct options {
-    const char *topology;       /* as nc_machine_load takes it */
-    const char *mapping;        /* as nc_machine_map takes it */
-    const char *nodes;          /* names, commas between; or NULL */
-    const char *network;        /* file; or NULL */
-    unsigned levels;            /* as nc_topo_make takes them */
-    int ranks;                  /* 0: one for each processor */
-    const char *root;           /* judged only when it is known how many ranks there are */
-    const char *rank;           /* the one asked about; or NULL */
+    const char *topology; /* as nc_machine_load takes it */
+    const char *mapping;  /* as nc_machine_map takes it */
+    const char *nodes;    /* names, commas between; or NULL */
+    const char *network;  /* file; or NULL */
+    unsigned levels;      /* as nc_topo_make takes them */
+    int ranks;            /* 0: one for each processor */
+    const char *root;     /* judged only when it is known how many ranks there are */
+    const char *rank;     /* the one asked about; or NULL */
     int setting[SETTINGS];
     enum output output;
 };
@@ -52,8 +52,8 @@ const char *options_setting(const struct options *options, enum setting setting)
  * is filled; after the last node the first one comes again. So the first has the most ranks. */
 struct cluster {
     int nodes;
-    const char **name;          /* [nodes] */
-    int largest;                /* ranks of the first node */
+    const char **name; /* [nodes] */
+    int largest;       /* ranks of the first node */
     struct nc_locations locations;
 };
 
@@ -70,14 +70,14 @@ struct hierarchy {
     const struct options *options;
     struct cluster cluster;
     int ranks, root;
-    int rank;                   /* the one asked about; -1: none */
+    int rank; /* the one asked about; -1: none */
     struct nc_topo topo;
     struct nc_groups groups;
-    struct nc_topo bcast_topo;  /* Bcast inside a node: the levels its data goes by */
+    struct nc_topo bcast_topo; /* Bcast inside a node: the levels its data goes by */
     struct nc_groups bcast_groups;
-    struct nc_geometry geometry;        /* of the segment on the first node */
+    struct nc_geometry geometry; /* of the segment on the first node */
     struct nc_layout layout;
-    size_t segment_bytes;       /* of the first node */
+    size_t segment_bytes; /* of the first node */
 };
 
 void hierarchy_make(struct hierarchy *hierarchy, const struct options *options);

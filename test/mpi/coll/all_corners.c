@@ -1,7 +1,7 @@
 /* The corners of scatter, gather, allgather and their v forms, each by itself, with every root.
  *   all_corners [CORNER]     CORNER: one of those in the table at the end, only it */
 
-#define _GNU_SOURCE             /* memfd_create */
+#define _GNU_SOURCE /* memfd_create */
 #include "corners.h"
 #include <limits.h>
 #include <stddef.h>
@@ -11,9 +11,10 @@
 
 enum { MOVES = 6, LENGTHS = 3 };
 
-static const int moves[MOVES] = { NC_SCATTER, NC_SCATTERV, NC_GATHER, NC_GATHERV, NC_ALLGATHER, NC_ALLGATHERV };
+static const int moves[MOVES] = {NC_SCATTER, NC_SCATTERV,  NC_GATHER,
+                                 NC_GATHERV, NC_ALLGATHER, NC_ALLGATHERV};
 
-static int number;              /* of the exchange */
+static int number; /* of the exchange */
 
 /* ---- layouts with the same signature: one or more of a char and a double ---- */
 
@@ -34,17 +35,18 @@ static void add_pair(struct nc_layout *l, MPI_Aint c, MPI_Aint d)
 
 static MPI_Datatype pair_type(MPI_Aint c, MPI_Aint d)
 {
-    int one[2] = { 1, 1 };
-    MPI_Aint at[2] = { c, d };
-    MPI_Datatype parts[2] = { MPI_CHAR, MPI_DOUBLE }, type;
+    int one[2] = {1, 1};
+    MPI_Aint at[2] = {c, d};
+    MPI_Datatype parts[2] = {MPI_CHAR, MPI_DOUBLE}, type;
 
     MPI_Type_create_struct(2, one, at, parts, &type);
     return type;
 }
 
-static struct nc_layout one_pair(const char *name, MPI_Aint c, MPI_Aint d, MPI_Aint lb, MPI_Aint extent)
+static struct nc_layout one_pair(const char *name, MPI_Aint c, MPI_Aint d, MPI_Aint lb,
+                                 MPI_Aint extent)
 {
-    struct nc_layout l = {.name = name,.extent = extent };
+    struct nc_layout l = {.name = name, .extent = extent};
     MPI_Datatype raw = pair_type(c, d);
 
     add_pair(&l, c, d);
@@ -57,8 +59,8 @@ static struct nc_layout one_pair(const char *name, MPI_Aint c, MPI_Aint d, MPI_A
 static struct nc_layout indexed_pairs(MPI_Datatype pair)
 {
     MPI_Aint size = sizeof(struct natural);
-    struct nc_layout l = {.name = "indexed",.extent = 6 * size };
-    int lengths[3] = { 1, 2, 1 }, at[3] = { 5, 0, 3 }, items[4] = { 5, 0, 1, 3 };
+    struct nc_layout l = {.name = "indexed", .extent = 6 * size};
+    int lengths[3] = {1, 2, 1}, at[3] = {5, 0, 3}, items[4] = {5, 0, 1, 3};
 
     MPI_Type_indexed(3, lengths, at, pair, &l.type);
     for (int i = 0; i < 4; i++)
@@ -70,14 +72,15 @@ static struct nc_layout indexed_pairs(MPI_Datatype pair)
 static struct nc_layout vectors_of_pairs(MPI_Datatype pair)
 {
     MPI_Aint size = sizeof(struct natural);
-    struct nc_layout l = {.name = "vectors",.extent = 14 * size };
+    struct nc_layout l = {.name = "vectors", .extent = 14 * size};
     MPI_Datatype vector;
 
     MPI_Type_vector(3, 1, 2, pair, &vector);
     MPI_Type_create_hvector(2, 1, 9 * size, vector, &l.type);
     MPI_Type_free(&vector);
     for (int i = 0; i < 6; i++)
-        add_pair(&l, (i / 3 * 9 + i % 3 * 2) * size, (i / 3 * 9 + i % 3 * 2) * size + (MPI_Aint) offsetof(struct natural, d));
+        add_pair(&l, (i / 3 * 9 + i % 3 * 2) * size,
+                 (i / 3 * 9 + i % 3 * 2) * size + (MPI_Aint) offsetof(struct natural, d));
     return l;
 }
 
@@ -85,7 +88,7 @@ static struct nc_layout vectors_of_pairs(MPI_Datatype pair)
 static struct nc_layout descending_pairs(MPI_Datatype pair)
 {
     MPI_Aint size = sizeof(struct natural);
-    struct nc_layout l = {.name = "descending",.extent = 4 * size };
+    struct nc_layout l = {.name = "descending", .extent = 4 * size};
 
     MPI_Type_create_hvector(4, 1, -size, pair, &l.type);
     for (int i = 0; i < 4; i++)
@@ -98,8 +101,8 @@ static void make_layouts(void)
     MPI_Datatype pair = pair_type(offsetof(struct natural, c), offsetof(struct natural, d));
 
     layouts[DENSE] = one_pair("dense", 0, 1, 0, 9);
-    layouts[NATURAL] = one_pair("natural", offsetof(struct natural, c), offsetof(struct natural, d), 0,
-                                sizeof(struct natural));
+    layouts[NATURAL] = one_pair("natural", offsetof(struct natural, c), offsetof(struct natural, d),
+                                0, sizeof(struct natural));
     layouts[BACKWARDS] = one_pair("backwards", 4, -8, -16, 24);
     layouts[INDEXED] = indexed_pairs(pair);
     layouts[VECTORS] = vectors_of_pairs(pair);
@@ -123,20 +126,23 @@ struct plan {
     const char *corner;
     struct nc_call call;
     const struct nc_layout *all, *mine;
-    int bytes[NC_MOST_RANKS];           /* of the block of each rank */
-    const MPI_Aint *displs;             /* NULL: by order */
-    enum order order;                   /* with holes, if it is not a row */
-    int absolute;                       /* MPI_BOTTOM on both sides */
-    int null;                           /* an empty buffer is a null pointer */
+    int bytes[NC_MOST_RANKS]; /* of the block of each rank */
+    const MPI_Aint *displs;   /* NULL: by order */
+    enum order order;         /* with holes, if it is not a row */
+    int absolute;             /* MPI_BOTTOM on both sides */
+    int null;                 /* an empty buffer is a null pointer */
 };
 
-/* Shuffled are steps around the circle, that reach all blocks unless their number is a multiple of 13. */
+/* Shuffled are steps around the circle, that reach all blocks unless their number is a multiple
+ * of 13. */
 static void displacements(const struct plan *p, const MPI_Count *counts, MPI_Aint *displs)
 {
-    int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS] = { 0 };
+    int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS] = {0};
 
     for (int k = 0; k < nc_size; k++) {
-        order[k] = p->order == IN_A_ROW ? k : p->order == FROM_BEHIND ? nc_size - 1 - k : (k * 13 + 1) % nc_size;
+        order[k] = p->order == IN_A_ROW      ? k
+                   : p->order == FROM_BEHIND ? nc_size - 1 - k
+                                             : (k * 13 + 1) % nc_size;
         gaps[k] = p->order == IN_A_ROW ? 0 : 1 + k % 3;
     }
     nc_place(nc_size, counts, order, gaps, displs);
@@ -174,8 +180,8 @@ static void forget_if_empty(struct nc_blocks *b)
 
 static void exchange(const struct plan *p)
 {
-    nc_say("%s: %s%s, all %s, own %s, %d bytes, root %d", p->corner, nc_names[p->call.collective], p->call.large ? "_c" : "",
-           p->all->name, p->mine->name, p->bytes[nc_rank], p->call.root);
+    nc_say("%s: %s%s, all %s, own %s, %d bytes, root %d", p->corner, nc_names[p->call.collective],
+           p->call.large ? "_c" : "", p->all->name, p->mine->name, p->bytes[nc_rank], p->call.root);
     struct nc_blocks all = all_blocks(p), mine = own_block(p);
 
     if (p->absolute) {
@@ -191,8 +197,9 @@ static void exchange(const struct plan *p)
     nc_blocks_release(&mine);
 }
 
-/* One that is inline, one that is too long for that, and some fragments: of pairs a multiple of what any layout takes. */
-static const int lengths[LENGTHS] = { 324, 432, 17280 };
+/* One that is inline, one that is too long for that, and some fragments: of pairs a multiple of
+ * what any layout takes. */
+static const int lengths[LENGTHS] = {324, 432, 17280};
 
 /* A v form mixes them in one call. */
 static void each_length(struct plan p)
@@ -227,14 +234,16 @@ static int is_displaced(int collective, int root)
 
 static struct plan plan_of(const char *corner, int root)
 {
-    return (struct plan) {.corner = corner,.call = {.root = root,.comm = MPI_COMM_WORLD},
-        .all = &layouts[root % LAYOUTS],.mine = &layouts[(root + nc_rank + 1) % LAYOUTS]
-    };
+    return (struct plan){.corner = corner,
+                         .call = {.root = root, .comm = MPI_COMM_WORLD},
+                         .all = &layouts[root % LAYOUTS],
+                         .mine = &layouts[(root + nc_rank + 1) % LAYOUTS]};
 }
 
 /* ---- the corners ---- */
 
-/* Each rank has another layout than its neighbours, and every other root meets each layout with each of half of them. */
+/* Each rank has another layout than its neighbours, and every other root meets each layout with
+ * each of half of them. */
 static void types(int root)
 {
     struct plan p = plan_of("types", root);
@@ -297,16 +306,18 @@ static void bottom(int root)
     each_move(p);
 }
 
-/* Byte j of the root's buffer goes to all whose regions it is in: `length` bytes from rank * step on. */
+/* Byte j of the root's buffer goes to all whose regions it is in: `length` bytes from rank * step
+ * on. */
 static void overlapping(int root, int step, int length)
 {
-    struct nc_layout bytes = {.name = "bytes",.type = MPI_BYTE,.extent = 1 };
+    struct nc_layout bytes = {.name = "bytes", .type = MPI_BYTE, .extent = 1};
     MPI_Count own = length, one = (nc_size - 1) * step + length;
-    struct nc_call call = {.collective = NC_SCATTERV,.root = root,.comm = MPI_COMM_WORLD };
+    struct nc_call call = {.collective = NC_SCATTERV, .root = root, .comm = MPI_COMM_WORLD};
 
     nc_say("overlap: %d bytes every %d, root %d", length, step, root);
     nc_layout_add(&bytes, 0, 1);
-    struct nc_blocks mine = nc_blocks_make(&bytes, 1, &own, NULL), sent = nc_blocks_make(&bytes, 1, &one, NULL), all = sent;
+    struct nc_blocks mine = nc_blocks_make(&bytes, 1, &own, NULL),
+                     sent = nc_blocks_make(&bytes, 1, &one, NULL), all = sent;
     nc_fill(&sent, 0, number);
     all.blocks = nc_size;
     for (int i = 0; i < nc_size; i++) {
@@ -334,7 +345,7 @@ static void overlap(int root)
 /* 80 ints, and nothing for the rest of more than 2^31 bytes. */
 static struct nc_layout wide_layout(void)
 {
-    struct nc_layout l = {.name = "wide",.extent = ((MPI_Aint) 1 << 31) + 4096 };
+    struct nc_layout l = {.name = "wide", .extent = ((MPI_Aint) 1 << 31) + 4096};
     MPI_Datatype ints;
 
     nc_layout_add(&l, 0, 80 * (int) sizeof(int));
@@ -345,7 +356,8 @@ static struct nc_layout wide_layout(void)
     return l;
 }
 
-/* More than 2^31 bytes from block to block, and from element to element: one is inline, several are not. */
+/* More than 2^31 bytes from block to block, and from element to element: one is inline, several are
+ * not. */
 static void far_blocks(int root)
 {
     struct nc_layout wide = wide_layout(), plain = nc_layout_ints("plain", sizeof(int));
@@ -390,7 +402,7 @@ static void far_displacements(int root)
 
 static void many_of_nothing(int root)
 {
-    struct nc_layout nothing = {.name = "nothing",.extent = 1 << 20 };
+    struct nc_layout nothing = {.name = "nothing", .extent = 1 << 20};
     MPI_Count counts[NC_MOST_RANKS];
     MPI_Aint displs[NC_MOST_RANKS];
     MPI_Datatype empty;
@@ -404,7 +416,8 @@ static void many_of_nothing(int root)
             displs[i] = INT_MAX - i;
         }
         for (int m = 0; m < MOVES; m++) {
-            struct nc_call call = {.collective = moves[m],.root = root,.comm = MPI_COMM_WORLD,.large = large };
+            struct nc_call call = {
+                .collective = moves[m], .root = root, .comm = MPI_COMM_WORLD, .large = large};
             nc_say("many_of_nothing: %s%s, root %d", nc_names[moves[m]], large ? "_c" : "", root);
             struct nc_blocks all = nc_blocks_make(&nothing, nc_size, counts, displs);
             struct nc_blocks mine = nc_blocks_make(&nothing, 1, counts, NULL);
@@ -428,8 +441,8 @@ static void large_counts(int root)
 
 /* ---- one block of more than 2^31 bytes ---- */
 
-/* What is sent are the same pages over and over, a prime number of them, so that no power of two leads from a word to an
- * equal one; only what is received takes memory. */
+/* What is sent are the same pages over and over, a prime number of them, so that no power of two
+ * leads from a word to an equal one; only what is received takes memory. */
 enum { PAGES = 1009, PAGE = 4096 };
 
 static uint64_t word_of(size_t i)
@@ -462,7 +475,8 @@ static char *map_words(size_t bytes)
     for (size_t i = 0; i < PAGES * PAGE / sizeof *words; i++)
         words[i] = word_of(i);
     for (size_t at = 0; at < bytes; at += PAGES * PAGE)
-        map(all + at, bytes - at < PAGES * PAGE ? bytes - at : PAGES * PAGE, MAP_SHARED | MAP_FIXED, fd);
+        map(all + at, bytes - at < PAGES * PAGE ? bytes - at : PAGES * PAGE, MAP_SHARED | MAP_FIXED,
+            fd);
     munmap(words, PAGES * PAGE);
     close(fd);
     return all;
@@ -494,8 +508,9 @@ static void expect_words(const uint64_t *got, size_t words)
 static void huge_block(int collective, int root)
 {
     size_t words = ((size_t) 1 << 28) + 1000, room = (words * sizeof(uint64_t) / PAGE + 2) * PAGE;
-    int other = (root + 1) % nc_size, counts[NC_MOST_RANKS] = { 0 }, displs[NC_MOST_RANKS] = { 0 };
-    int from = collective == NC_SCATTERV ? root : other, to = collective == NC_SCATTERV ? other : root;
+    int other = (root + 1) % nc_size, counts[NC_MOST_RANKS] = {0}, displs[NC_MOST_RANKS] = {0};
+    int from = collective == NC_SCATTERV ? root : other,
+        to = collective == NC_SCATTERV ? other : root;
     char *data = nc_rank == from ? map_words(room) : nc_rank == to ? map_room(room) : NULL;
     void *own = nc_rank == root ? NULL : data;
 
@@ -503,9 +518,11 @@ static void huge_block(int collective, int root)
     counts[other] = (int) words;
     nc_count(collective, MPI_COMM_WORLD);
     if (collective == NC_SCATTERV)
-        MPI_Scatterv(data, counts, displs, MPI_UINT64_T, own, counts[nc_rank], MPI_UINT64_T, root, MPI_COMM_WORLD);
+        MPI_Scatterv(data, counts, displs, MPI_UINT64_T, own, counts[nc_rank], MPI_UINT64_T, root,
+                     MPI_COMM_WORLD);
     else
-        MPI_Gatherv(own, counts[nc_rank], MPI_UINT64_T, data, counts, displs, MPI_UINT64_T, root, MPI_COMM_WORLD);
+        MPI_Gatherv(own, counts[nc_rank], MPI_UINT64_T, data, counts, displs, MPI_UINT64_T, root,
+                    MPI_COMM_WORLD);
     if (nc_rank == to)
         expect_words((uint64_t *) data, words);
     if (data)
@@ -522,11 +539,17 @@ static void huge(int root)
 
 /* ---- all of them ---- */
 
-static const struct corner corners[] = {
-    {"types", types, 0}, {"in_place", in_place, 0}, {"zeros", zeros, 0}, {"order", order, 0}, {"overlap", overlap, 0},
-    {"bottom", bottom, 0}, {"far_blocks", far_blocks, 0}, {"far_displacements", far_displacements, 0},
-    {"many_of_nothing", many_of_nothing, 0}, {"large_counts", large_counts, 0}, {"huge", huge, 1}
-};
+static const struct corner corners[] = {{"types", types, 0},
+                                        {"in_place", in_place, 0},
+                                        {"zeros", zeros, 0},
+                                        {"order", order, 0},
+                                        {"overlap", overlap, 0},
+                                        {"bottom", bottom, 0},
+                                        {"far_blocks", far_blocks, 0},
+                                        {"far_displacements", far_displacements, 0},
+                                        {"many_of_nothing", many_of_nothing, 0},
+                                        {"large_counts", large_counts, 0},
+                                        {"huge", huge, 1}};
 
 int main(int argc, char **argv)
 {

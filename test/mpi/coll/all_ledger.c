@@ -1,6 +1,6 @@
-/* How many bytes of a collective of 1 MB in all cross from one NUMA node to another, over all ranks and for every root: rank
- * 0 prints `remote LOWEST HIGHEST` in bytes.
- *   all_ledger bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
+/* How many bytes of a collective of 1 MB in all cross from one NUMA node to another, over all ranks
+ * and for every root: rank 0 prints `remote LOWEST HIGHEST` in bytes. all_ledger
+ * bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
 #include "nctest.h"
 
 enum { M = 1 << 20, INTS = M / (int) sizeof(int) };
@@ -25,9 +25,12 @@ static void allgather(unsigned char *buffer, int call)
     size_t block = (size_t) (M / nc_size), mine = block * (size_t) nc_rank;
 
     for (size_t i = 0; i < M; i++)
-        buffer[i] = (i >= mine && i < mine + block) || i >= block * (size_t) nc_size ? nc_byte(i, call) : 0;
+        buffer[i] = (i >= mine && i < mine + block) || i >= block * (size_t) nc_size
+                        ? nc_byte(i, call)
+                        : 0;
     nc_count(NC_ALLGATHER, MPI_COMM_WORLD);
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer, (int) block, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer, (int) block, MPI_BYTE,
+                  MPI_COMM_WORLD);
     check(buffer, call);
 }
 
@@ -62,8 +65,9 @@ static void allreduce(unsigned char *buffer, int call)
 
 static const struct {
     const char *name;
-    void (*call) (unsigned char *buffer, int root);
-} calls[] = { {"bcast", broadcast}, {"allgather", allgather}, {"reduce", reduce}, {"allreduce", allreduce} };
+    void (*call)(unsigned char *buffer, int root);
+} calls[] = {
+    {"bcast", broadcast}, {"allgather", allgather}, {"reduce", reduce}, {"allreduce", allreduce}};
 
 int main(int argc, char **argv)
 {
@@ -74,7 +78,8 @@ int main(int argc, char **argv)
     size_t which = 0;
 
     nc_init(&argc, &argv);
-    while (argc > 1 && which < sizeof calls / sizeof *calls - 1 && strcmp(argv[1], calls[which].name))
+    while (argc > 1 && which < sizeof calls / sizeof *calls - 1 &&
+           strcmp(argv[1], calls[which].name))
         which++;
     nc_bcast(&warm, 1, MPI_INT, 0, MPI_COMM_WORLD);
     nc_pvar_open(&remote, "numacoll_copied_remote_bytes");

@@ -1,5 +1,5 @@
-/* Of scatter, gather, allgather and their v forms: lengths that do not match are an error where they are seen, what fits
- * arrives, nothing overruns, and the communicator works on. */
+/* Of scatter, gather, allgather and their v forms: lengths that do not match are an error where
+ * they are seen, what fits arrives, nothing overruns, and the communicator works on. */
 
 #include "blocks.h"
 
@@ -8,14 +8,15 @@ struct pair {
     int sent, expected;
 };
 
-/* Inline (up to 90 ints), in fragments, and one against the other; fragment boundaries hit and missed. */
-static const struct pair pairs[] = { {1, 10}, {10, 1}, {90, 91}, {91, 90}, {25, 5000}, {5000, 25}, {5000, 4999}, {4999, 5000},
-    {4096, 6000}, {6000, 4096}
-};
+/* Inline (up to 90 ints), in fragments, and one against the other; fragment boundaries hit and
+ * missed. */
+static const struct pair pairs[] = {{1, 10},      {10, 1},     {90, 91},     {91, 90},
+                                    {25, 5000},   {5000, 25},  {5000, 4999}, {4999, 5000},
+                                    {4096, 6000}, {6000, 4096}};
 
-/* One of them nothing: of a form without v MPICH then does not get as far as an algorithm on one of the sides, and the other
- * waits for it. */
-static const struct pair pairs_of_v[] = { {0, 2}, {2, 0}, {0, 5000}, {5000, 0} };
+/* One of them nothing: of a form without v MPICH then does not get as far as an algorithm on one of
+ * the sides, and the other waits for it. */
+static const struct pair pairs_of_v[] = {{0, 2}, {2, 0}, {0, 5000}, {5000, 0}};
 
 enum { EVERYBODY = -1 };
 
@@ -26,7 +27,7 @@ static int number;
 struct mistake {
     struct nc_call call;
     struct pair pair;
-    int who;                    /* makes it: a rank, or EVERYBODY */
+    int who; /* makes it: a rank, or EVERYBODY */
     const struct nc_layout *all, *mine;
 };
 
@@ -68,8 +69,10 @@ static struct nc_blocks own_block(const struct mistake *m)
     return nc_blocks_make(m->mine, 1, &count, NULL);
 }
 
-/* What is received is what was sent as far as there is room, the rest is as it was; what is sent stays. */
-static void expect_data(const struct mistake *m, const struct nc_blocks *all, const struct nc_blocks *mine)
+/* What is received is what was sent as far as there is room, the rest is as it was; what is sent
+ * stays. */
+static void expect_data(const struct mistake *m, const struct nc_blocks *all,
+                        const struct nc_blocks *mine)
 {
     int scatter = nc_is_scatter(m->call.collective);
 
@@ -78,7 +81,8 @@ static void expect_data(const struct mistake *m, const struct nc_blocks *all, co
         nc_expect_bytes(all, i, nc_block_seed(&m->call, number, i), (size_t) length * sizeof(int));
     }
     int length = scatter ? length_in_all(m, nc_rank) : own_length(m, nc_rank);
-    nc_expect_bytes(mine, 0, nc_block_seed(&m->call, number, nc_rank), (size_t) length * sizeof(int));
+    nc_expect_bytes(mine, 0, nc_block_seed(&m->call, number, nc_rank),
+                    (size_t) length * sizeof(int));
 }
 
 /* Whether this rank receives from another a block of the wrong length, or copies one to itself. */
@@ -92,10 +96,12 @@ static void meets(const struct mistake *m, int *another, int *own)
         *another |= i != nc_rank && is_wrong(m, i);
 }
 
-/* On several nodes an allgather's wrong length is seen where the rank is that is wrong: its leader hands on what it should have been. */
+/* On several nodes an allgather's wrong length is seen where the rank is that is wrong: its leader
+ * hands on what it should have been. */
 static int seen_here(const struct mistake *m)
 {
-    return getenv("MPIR_CVAR_NUM_CLIQUES") == NULL || (m->call.collective != NC_ALLGATHER && m->call.collective != NC_ALLGATHERV);
+    return getenv("MPIR_CVAR_NUM_CLIQUES") == NULL ||
+           (m->call.collective != NC_ALLGATHER && m->call.collective != NC_ALLGATHERV);
 }
 
 static void expect_error(const struct mistake *m, int error)
@@ -103,7 +109,7 @@ static void expect_error(const struct mistake *m, int error)
     int class = MPI_SUCCESS, another, own, more = m->pair.sent > m->pair.expected;
 
     if (nc_size == 1)
-        return;                 /* that is MPICH's affair */
+        return; /* that is MPICH's affair */
     if (error)
         MPI_Error_class(error, &class);
     meets(m, &another, &own);
@@ -119,8 +125,8 @@ static void wrong_call(const struct mistake *m)
 {
     struct nc_blocks all = all_blocks(m), mine = own_block(m);
 
-    nc_say("%s sent %d expected %d, root %d, by %d, %s to %s", nc_names[m->call.collective], m->pair.sent, m->pair.expected,
-           m->call.root, m->who, m->mine->name, m->all->name);
+    nc_say("%s sent %d expected %d, root %d, by %d, %s to %s", nc_names[m->call.collective],
+           m->pair.sent, m->pair.expected, m->call.root, m->who, m->mine->name, m->all->name);
     nc_fill_sent(&m->call, &all, &mine, nc_rank, number);
     expect_error(m, nc_call_blocks(&m->call, &all, &mine));
     expect_data(m, &all, &mine);
@@ -146,11 +152,11 @@ static void right_call(const struct mistake *wrong)
 
 /* ---- all of them ---- */
 
-static struct nc_layout layouts[2];     /* bytes at once; through the datatype engine */
+static struct nc_layout layouts[2]; /* bytes at once; through the datatype engine */
 
 static void by_one_and_by_all(struct mistake m)
 {
-    int who[2] = { (m.call.root + 1) % nc_size, EVERYBODY };
+    int who[2] = {(m.call.root + 1) % nc_size, EVERYBODY};
 
     for (int w = 0; w < 2; w++) {
         m.who = who[w];
@@ -164,7 +170,7 @@ static void by_one_and_by_all(struct mistake m)
 /* Each second root does the same. */
 static void each_pair(int collective, int root)
 {
-    struct mistake m = {.call = {.collective = collective,.root = root,.comm = MPI_COMM_WORLD} };
+    struct mistake m = {.call = {.collective = collective, .root = root, .comm = MPI_COMM_WORLD}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         m.pair = pairs[i];

@@ -1,12 +1,11 @@
-/* What the leaders of nodes send for each algorithm above the node: as many messages, and as many bytes, over all of them, as
- * core/nc_schedule.h says, in each window of the message.
- *   all_messages NODES
- * All NODES are under no switch: one group joins them. */
+/* What the leaders of nodes send for each algorithm above the node: as many messages, and as many
+ * bytes, over all of them, as core/nc_schedule.h says, in each window of the message. all_messages
+ * NODES All NODES are under no switch: one group joins them. */
 #include "nctest.h"
 
 enum { WINDOW = 4800, WINDOWS = 10, DOUBLES = WINDOWS * WINDOW / 8, HEAD = 8 };
 
-static int p, q, log_q;         /* nodes, the largest power of two of them */
+static int p, q, log_q; /* nodes, the largest power of two of them */
 static double *mine, *all;
 
 /* Of all members together: messages of a window, and how often its bytes. */
@@ -16,12 +15,12 @@ struct cost {
 
 static struct cost tree(void)
 {
-    return (struct cost) {p - 1, p - 1};
+    return (struct cost){p - 1, p - 1};
 }
 
 static struct cost rsg(void)
 {
-    return (struct cost) {q * log_q + q - 1 + (p - q), q - 1 + log_q / 2.0 + (p - q)};
+    return (struct cost){q * log_q + q - 1 + (p - q), q - 1 + log_q / 2.0 + (p - q)};
 }
 
 static struct cost sag(void)
@@ -30,27 +29,27 @@ static struct cost sag(void)
 
     for (int i = 1; i < p; i++)
         depths += __builtin_popcount((unsigned) i);
-    return (struct cost) {p * p - 1 - depths, p - 1};
+    return (struct cost){p * p - 1 - depths, p - 1};
 }
 
 static struct cost rd(void)
 {
-    return (struct cost) {q * log_q + 2 * (p - q), q * log_q + 2 * (p - q)};
+    return (struct cost){q * log_q + 2 * (p - q), q * log_q + 2 * (p - q)};
 }
 
 static struct cost rsag(void)
 {
-    return (struct cost) {2 * q * log_q + 2 * (p - q), 2 * (q - 1) + 2 * (p - q)};
+    return (struct cost){2 * q * log_q + 2 * (p - q), 2 * (q - 1) + 2 * (p - q)};
 }
 
 static struct cost ring(void)
 {
-    return (struct cost) {2 * p * (p - 1), 2 * (p - 1)};
+    return (struct cost){2 * p * (p - 1), 2 * (p - 1)};
 }
 
 static struct cost up_and_down(void)
 {
-    return (struct cost) {2 * (p - 1), 2 * (p - 1)};
+    return (struct cost){2 * (p - 1), 2 * (p - 1)};
 }
 
 static void bcast(MPI_Comm comm)
@@ -73,8 +72,8 @@ static void allreduce(MPI_Comm comm)
 /* heads: messages of a Bcast's head that go alone; elsewhere it goes with the first window. */
 static const struct row {
     const char *name, *key, *value;
-    void (*call) (MPI_Comm comm);
-    struct cost (*cost) (void);
+    void (*call)(MPI_Comm comm);
+    struct cost (*cost)(void);
     int heads_alone;
 } rows[] = {
     {"bcast flat", "numacoll_bcast_group", "*:flat", bcast, tree, 0},
@@ -112,7 +111,8 @@ static void check(const struct row *row, int i)
     if (row->call == reduce && nc_rank != nc_size - 1)
         return;
     for (int k = 0; k < DOUBLES; k++)
-        nc_errors += result[k] != n * (k % 100 + i) + (row->call == bcast ? first : nc_size * (nc_size - 1) / 2);
+        nc_errors += result[k] !=
+                     n * (k % 100 + i) + (row->call == bcast ? first : nc_size * (nc_size - 1) / 2);
 }
 
 static MPI_Comm comm_of(const struct row *row)
@@ -135,7 +135,8 @@ static void run(const struct row *row, struct nc_pvar *messages, struct nc_pvar 
     MPI_Comm comm = comm_of(row);
     struct cost cost = row->cost();
     double head = row->call == bcast ? HEAD * (p - 1) : 0;
-    double wanted = cost.messages * WINDOWS + row->heads_alone * (p - 1), wanted_bytes = cost.times * DOUBLES * 8 + head;
+    double wanted = cost.messages * WINDOWS + row->heads_alone * (p - 1),
+           wanted_bytes = cost.times * DOUBLES * 8 + head;
 
     for (int i = 0; i < 3; i++) {
         unsigned long long m = nc_pvar_read(messages), b = nc_pvar_read(bytes);
@@ -147,7 +148,8 @@ static void run(const struct row *row, struct nc_pvar *messages, struct nc_pvar 
         /* the first call may be before the communicator's memory is made */
         if (nc_rank == 0 && i > 0 && ((double) m != wanted || (double) b != wanted_bytes)) {
             nc_errors++;
-            fprintf(stderr, "%s: %llu messages of %llu bytes, not %.0f of %.0f\n", row->name, m, b, wanted, wanted_bytes);
+            fprintf(stderr, "%s: %llu messages of %llu bytes, not %.0f of %.0f\n", row->name, m, b,
+                    wanted, wanted_bytes);
         }
     }
     MPI_Comm_free(&comm);

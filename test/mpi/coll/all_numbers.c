@@ -1,5 +1,6 @@
-/* MPI's arithmetic on each of its types, by Reduce and Allreduce, against MPI_Reduce_local on what all ranks have, which
- * every rank knows. Reals are small whole numbers, so that no order of sums shows. */
+/* MPI's arithmetic on each of its types, by Reduce and Allreduce, against MPI_Reduce_local on what
+ * all ranks have, which every rank knows. Reals are small whole numbers, so that no order of sums
+ * shows. */
 #include "nctest.h"
 
 #include <stdint.h>
@@ -7,10 +8,10 @@
 static const struct {
     const char *name;
     MPI_Op op;
-} ops[] = {
-    {"sum", MPI_SUM}, {"product", MPI_PROD}, {"max", MPI_MAX}, {"min", MPI_MIN}, {"and", MPI_BAND}, {"or", MPI_BOR},
-    {"xor", MPI_BXOR}, {"logical and", MPI_LAND}, {"logical or", MPI_LOR}, {"logical xor", MPI_LXOR}
-};
+} ops[] = {{"sum", MPI_SUM},         {"product", MPI_PROD},     {"max", MPI_MAX},
+           {"min", MPI_MIN},         {"and", MPI_BAND},         {"or", MPI_BOR},
+           {"xor", MPI_BXOR},        {"logical and", MPI_LAND}, {"logical or", MPI_LOR},
+           {"logical xor", MPI_LXOR}};
 
 enum { OPS = sizeof ops / sizeof *ops, REAL_OPS = 4, MOST = 3000 };
 
@@ -20,21 +21,35 @@ static const struct {
     const char *name;
     MPI_Datatype type;
     enum kind kind;
-} types[] = {
-    {"signed char", MPI_SIGNED_CHAR, WHOLE}, {"short", MPI_SHORT, WHOLE}, {"int", MPI_INT, WHOLE}, {"long", MPI_LONG, WHOLE},
-    {"long long", MPI_LONG_LONG, WHOLE}, {"int8", MPI_INT8_T, WHOLE}, {"int16", MPI_INT16_T, WHOLE},
-    {"int32", MPI_INT32_T, WHOLE}, {"int64", MPI_INT64_T, WHOLE}, {"aint", MPI_AINT, WHOLE}, {"offset", MPI_OFFSET, WHOLE},
-    {"count", MPI_COUNT, WHOLE}, {"unsigned char", MPI_UNSIGNED_CHAR, WHOLE}, {"unsigned short", MPI_UNSIGNED_SHORT, WHOLE},
-    {"unsigned", MPI_UNSIGNED, WHOLE}, {"unsigned long", MPI_UNSIGNED_LONG, WHOLE},
-    {"unsigned long long", MPI_UNSIGNED_LONG_LONG, WHOLE}, {"uint8", MPI_UINT8_T, WHOLE}, {"uint16", MPI_UINT16_T, WHOLE},
-    {"uint32", MPI_UINT32_T, WHOLE}, {"uint64", MPI_UINT64_T, WHOLE}, {"byte", MPI_BYTE, BITS}, {"float", MPI_FLOAT, FLOAT},
-    {"double", MPI_DOUBLE, DOUBLE}
-};
+} types[] = {{"signed char", MPI_SIGNED_CHAR, WHOLE},
+             {"short", MPI_SHORT, WHOLE},
+             {"int", MPI_INT, WHOLE},
+             {"long", MPI_LONG, WHOLE},
+             {"long long", MPI_LONG_LONG, WHOLE},
+             {"int8", MPI_INT8_T, WHOLE},
+             {"int16", MPI_INT16_T, WHOLE},
+             {"int32", MPI_INT32_T, WHOLE},
+             {"int64", MPI_INT64_T, WHOLE},
+             {"aint", MPI_AINT, WHOLE},
+             {"offset", MPI_OFFSET, WHOLE},
+             {"count", MPI_COUNT, WHOLE},
+             {"unsigned char", MPI_UNSIGNED_CHAR, WHOLE},
+             {"unsigned short", MPI_UNSIGNED_SHORT, WHOLE},
+             {"unsigned", MPI_UNSIGNED, WHOLE},
+             {"unsigned long", MPI_UNSIGNED_LONG, WHOLE},
+             {"unsigned long long", MPI_UNSIGNED_LONG_LONG, WHOLE},
+             {"uint8", MPI_UINT8_T, WHOLE},
+             {"uint16", MPI_UINT16_T, WHOLE},
+             {"uint32", MPI_UINT32_T, WHOLE},
+             {"uint64", MPI_UINT64_T, WHOLE},
+             {"byte", MPI_BYTE, BITS},
+             {"float", MPI_FLOAT, FLOAT},
+             {"double", MPI_DOUBLE, DOUBLE}};
 
 enum { TYPES = sizeof types / sizeof *types };
 
 static uint64_t mine[MOST], result[MOST], expected[MOST], other[MOST];
-static int bytes;               /* of the type */
+static int bytes; /* of the type */
 
 static int is_defined(int op, int t)
 {
@@ -59,7 +74,8 @@ static void fill(void *to, int t, int n, int rank)
 static void check(int op, int t, int n)
 {
     if (memcmp(result, expected, (size_t) (n * bytes)) && nc_errors++ < 5)
-        fprintf(stderr, "rank %d: %s of %d %s: wrong result\n", nc_rank, ops[op].name, n, types[t].name);
+        fprintf(stderr, "rank %d: %s of %d %s: wrong result\n", nc_rank, ops[op].name, n,
+                types[t].name);
 }
 
 static void make(int op, int t, int n, int in_place)
@@ -74,18 +90,20 @@ static void make(int op, int t, int n, int in_place)
     fill(mine, t, n, nc_rank);
     fill(result, t, n, nc_rank);
     nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, n, types[t].type, ops[op].op, MPI_COMM_WORLD);
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, n, types[t].type, ops[op].op,
+                  MPI_COMM_WORLD);
     check(op, t, n);
     fill(result, t, n, nc_rank);
     nc_count(NC_REDUCE, MPI_COMM_WORLD);
-    MPI_Reduce(in_place && nc_rank == root ? MPI_IN_PLACE : mine, result, n, types[t].type, ops[op].op, root, MPI_COMM_WORLD);
+    MPI_Reduce(in_place && nc_rank == root ? MPI_IN_PLACE : mine, result, n, types[t].type,
+               ops[op].op, root, MPI_COMM_WORLD);
     if (nc_rank == root)
         check(op, t, n);
 }
 
 int main(int argc, char **argv)
 {
-    static const int counts[] = { 1, 5, 43, 300, MOST };
+    static const int counts[] = {1, 5, 43, 300, MOST};
 
     nc_init(&argc, &argv);
     for (int t = 0; t < TYPES; t++) {

@@ -1,8 +1,8 @@
-/* Random collectives in a row, on random communicators, with nothing in between but traffic that is not theirs: every rank
- * throws the same dice, so that each knows without asking what has to arrive. Guard words stand around every buffer and in
- * the gaps of every layout.
- *   all_random [drawn] [CALLS [SEED]]
- * drawn: now and then a communicator gets other algorithms, on each level, and other windows. */
+/* Random collectives in a row, on random communicators, with nothing in between but traffic that is
+ * not theirs: every rank throws the same dice, so that each knows without asking what has to
+ * arrive. Guard words stand around every buffer and in the gaps of every layout. all_random [drawn]
+ * [CALLS [SEED]] drawn: now and then a communicator gets other algorithms, on each level, and other
+ * windows. */
 
 #include <sched.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 
 /* ---- dice ---- */
 
-static uint64_t common, own;    /* the same on all ranks; this rank's */
+static uint64_t common, own; /* the same on all ranks; this rank's */
 
 static uint32_t next(uint64_t *state)
 {
@@ -58,7 +58,8 @@ static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs
     nc_place(blocks, counts, order, gaps, displs);
 }
 
-/* Blocks one behind the other in a random order with random gaps (v forms), or in order without, in a random layout. */
+/* Blocks one behind the other in a random order with random gaps (v forms), or in order without, in
+ * a random layout. */
 static struct nc_blocks make(int blocks, const MPI_Count *counts, int scattered)
 {
     MPI_Aint displs[NC_MOST_RANKS];
@@ -123,7 +124,7 @@ static void random_counts(int v, MPI_Count *counts)
 
 static void do_move(int call, int collective)
 {
-    struct nc_call c = {.collective = collective,.comm = comm };
+    struct nc_call c = {.collective = collective, .comm = comm};
     int v = nc_is_v(collective);
     MPI_Count counts[NC_MOST_RANKS];
 
@@ -132,7 +133,8 @@ static void do_move(int call, int collective)
     random_counts(v, counts);
     nc_say("call %d: %s", call, nc_names[collective]);
     /* MPICH 4.0.2 forgets displs[0] where there is one rank */
-    struct nc_blocks all = make(nc_has_all(&c, rank) ? size : 0, counts, v && size > 1), mine = make(1, &counts[rank], 0);
+    struct nc_blocks all = make(nc_has_all(&c, rank) ? size : 0, counts, v && size > 1),
+                     mine = make(1, &counts[rank], 0);
     nc_exchange(&c, &all, &mine, call);
     nc_blocks_release(&all);
     nc_blocks_release(&mine);
@@ -140,12 +142,13 @@ static void do_move(int call, int collective)
 
 static void do_reduction(int call)
 {
-    struct nc_reduction r = {.comm = comm,.kind = &nc_kinds[below(NC_KINDS)] };
+    struct nc_reduction r = {.comm = comm, .kind = &nc_kinds[below(NC_KINDS)]};
 
     r.root = below(2) ? below(size) : -1;
     r.count = random_count();
     r.in_place = below(4) == 0;
-    nc_say("call %d: %s, %s of %ld", call, r.root < 0 ? "allreduce" : "reduce", r.kind->name, (long) r.count);
+    nc_say("call %d: %s, %s of %ld", call, r.root < 0 ? "allreduce" : "reduce", r.kind->name,
+           (long) r.count);
     nc_reduce(&r, call);
 }
 
@@ -179,8 +182,8 @@ static void do_one(int call)
 
 struct key {
     const char *name;
-    int is_plan;                /* an algorithm per level; else one value */
-    const char *value[10];      /* a / is followed by a degree */
+    int is_plan;           /* an algorithm per level; else one value */
+    const char *value[10]; /* a / is followed by a degree */
 };
 
 static const struct key keys[] = {
@@ -189,7 +192,10 @@ static const struct key keys[] = {
     {"numacoll_reduce_group", 1, {"auto", "flat", "kary/", "knomial/", "chain", "rsg"}},
     {"numacoll_allreduce_group", 1, {"auto", "rd", "rsag", "ring"}},
     {"numacoll_allreduce_version", 0, {"auto", "symmetric", "sliced", "rb", "rab"}},
-    {"numacoll_barrier", 0, {"auto", "central", "flat", "flat_gr", "combining", "mcs", "tournament", "dissemination", "hierarchical"}},
+    {"numacoll_barrier",
+     0,
+     {"auto", "central", "flat", "flat_gr", "combining", "mcs", "tournament", "dissemination",
+      "hierarchical"}},
     {"numacoll_window", 0, {"0", "1001", "4093", "30011", "65536"}},
 };
 
@@ -204,7 +210,7 @@ static const char *draw_value(const struct key *key)
 
 static void draw(const struct key *key, char *text, size_t room)
 {
-    static const char *const levels[] = { "numa", "package", "node", "top", "*" };
+    static const char *const levels[] = {"numa", "package", "node", "top", "*"};
     size_t length = 0;
 
     if (!key->is_plan) {
@@ -214,7 +220,8 @@ static void draw(const struct key *key, char *text, size_t room)
     for (int i = 0; i < 5; i++) {
         const char *value = draw_value(key);
         int degree = 2 + below(3);
-        length += (size_t) snprintf(text + length, room - length, "%s%s:%s", i ? "," : "", levels[i], value);
+        length += (size_t) snprintf(text + length, room - length, "%s%s:%s", i ? "," : "",
+                                    levels[i], value);
         if (text[length - 1] == '/')
             length += (size_t) snprintf(text + length, room - length, "%d", degree);
     }
@@ -298,12 +305,13 @@ enum { COMMUNICATORS = 4, CALLS = 1000 };
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[COMMUNICATORS] = { MPI_COMM_WORLD };
-    struct traffic traffic = { 0 };
+    MPI_Comm comms[COMMUNICATORS] = {MPI_COMM_WORLD};
+    struct traffic traffic = {0};
     int drawn = argc > 1 && strcmp(argv[1], "drawn") == 0;
     argc -= drawn;
     argv += drawn;
-    int calls = argc > 1 ? atoi(argv[1]) : CALLS, seed = argc > 2 ? atoi(argv[2]) : (int) (time(NULL) % 1000000);
+    int calls = argc > 1 ? atoi(argv[1]) : CALLS,
+        seed = argc > 2 ? atoi(argv[2]) : (int) (time(NULL) % 1000000);
     uint64_t world;
 
     nc_init(&argc, &argv);
@@ -321,7 +329,8 @@ int main(int argc, char **argv)
     world = (uint64_t) seed;
     own = (uint64_t) seed * 31 + (uint64_t) nc_rank;
     for (int call = 0; call < calls; call++) {
-        /* each call has dice of its own, so that halves of the world may need different numbers of throws */
+        /* each call has dice of its own, so that halves of the world may need different numbers of
+         * throws */
         common = world;
         int which = below(COMMUNICATORS), plan = below(16);
         world = common;

@@ -4,24 +4,28 @@
 #include "corners.h"
 #include "reductions.h"
 
-static int number;              /* of the call */
+static int number; /* of the call */
 
 /* Reduce to the root, and an allreduce for each; with MPI_IN_PLACE and without. */
-static void try(const char *corner, const struct nc_kind *kind, MPI_Count count, int root, int in_place)
+static void try(const char *corner, const struct nc_kind *kind, MPI_Count count, int root,
+                int in_place)
 {
-    struct nc_reduction r = {.comm = MPI_COMM_WORLD,.root = root,.kind = kind,.count = count,.in_place = in_place };
+    struct nc_reduction r = {
+        .comm = MPI_COMM_WORLD, .root = root, .kind = kind, .count = count, .in_place = in_place};
 
     r.large = number % 2;
-    nc_say("%s: reduce, %s of %ld, root %d%s", corner, kind->name, (long) count, root, in_place ? ", in place" : "");
+    nc_say("%s: reduce, %s of %ld, root %d%s", corner, kind->name, (long) count, root,
+           in_place ? ", in place" : "");
     nc_reduce(&r, number++);
     r.root = -1;
-    nc_say("%s: allreduce, %s of %ld%s", corner, kind->name, (long) count, in_place ? ", in place" : "");
+    nc_say("%s: allreduce, %s of %ld%s", corner, kind->name, (long) count,
+           in_place ? ", in place" : "");
     nc_reduce(&r, number++);
 }
 
 static void every_kind(int root)
 {
-    static const MPI_Count counts[] = { 1, 39, 90, 2050 };
+    static const MPI_Count counts[] = {1, 39, 90, 2050};
 
     for (int k = 0; k < NC_KINDS; k++)
         try("every kind", &nc_kinds[k], counts[(root + k) % 4], root, (root + k / 4) % 2);
@@ -36,7 +40,7 @@ static void in_place(int root)
 /* Nobody, some or most ranks have no element of their own to combine. */
 static void few(int root)
 {
-    static const int kinds[] = { NC_KIND_SUM, NC_KIND_AFFINE, NC_KIND_AFFINE_GAPS };
+    static const int kinds[] = {NC_KIND_SUM, NC_KIND_AFFINE, NC_KIND_AFFINE_GAPS};
 
     for (int count = 0; count <= nc_size + 1; count++)
         try("few", &nc_kinds[kinds[(count + root) % 3]], count, root, count % 2);
@@ -45,8 +49,8 @@ static void few(int root)
 /* Around what fits a post, a slot, a ring of slots, a window. */
 static void sizes(int root)
 {
-    static const int bytes[] = { 360, 1000, 4096, 8192, 32768, 65536, 131072 };
-    static const int kinds[] = { NC_KIND_BXOR, NC_KIND_AFFINE, NC_KIND_MINLOC_REAL };
+    static const int bytes[] = {360, 1000, 4096, 8192, 32768, 65536, 131072};
+    static const int kinds[] = {NC_KIND_BXOR, NC_KIND_AFFINE, NC_KIND_MINLOC_REAL};
 
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         const struct nc_kind *k = &nc_kinds[kinds[(i + (size_t) root) % 3]];
@@ -60,11 +64,12 @@ static void sizes(int root)
 /* Elements of a slot, of some slots, of more than a window. */
 static void large_elements(int root)
 {
-    static const int slots[] = { 1, 3, 9 };
+    static const int slots[] = {1, 3, 9};
 
     for (int gaps = 0; gaps < 2; gaps++) {
         int i = (root + 2 * gaps) % 3;
-        struct nc_kind k = nc_kind_affine(gaps ? "large elements with gaps" : "large elements", slots[i] * 1024 + root % 2, gaps);
+        struct nc_kind k = nc_kind_affine(gaps ? "large elements with gaps" : "large elements",
+                                          slots[i] * 1024 + root % 2, gaps);
         try("large elements", &k, 1 + 2 * (i < 2), root, (root + gaps) % 2);
         nc_kind_free(&k);
     }
@@ -91,7 +96,8 @@ static void compose_columns(void *in, void *inout, int *n, MPI_Datatype *type)
 
     (void) type;
     for (int column = 0; column < *n; column++) {
-        char *a = (char *) in + column * (int) sizeof(int), *b = (char *) inout + column * (int) sizeof(int);
+        char *a = (char *) in + column * (int) sizeof(int),
+             *b = (char *) inout + column * (int) sizeof(int);
         nc_compose(a, b, 0, row);
         nc_compose(a, b, 2 * row, 3 * row);
     }
@@ -111,7 +117,7 @@ static void expect_columns(const int result[SIDE * SIDE], int columns, int seed)
     fill_columns(expected, seed, nc_size - 1);
     for (int rank = nc_size - 2; rank >= 0; rank--) {
         fill_columns(other, seed, rank);
-        compose_columns(other, expected, &(int) {SIDE}, NULL);
+        compose_columns(other, expected, &(int){SIDE}, NULL);
     }
     for (int i = 0; i < SIDE * SIDE; i++) {
         if (result[i] != (i % SIDE < columns ? expected[i] : -1))
@@ -131,8 +137,9 @@ static void columns(int root)
     for (int n = 1; n <= SIDE; n += SIDE - 1) {
         for (int all = 0; all < 2; all++) {
             int matrix[SIDE * SIDE], result[SIDE * SIDE];
-            struct nc_kind kind = {.type = column,.op = op };
-            struct nc_reduction r = {.comm = MPI_COMM_WORLD,.root = all ? -1 : root,.kind = &kind,.count = n };
+            struct nc_kind kind = {.type = column, .op = op};
+            struct nc_reduction r = {
+                .comm = MPI_COMM_WORLD, .root = all ? -1 : root, .kind = &kind, .count = n};
             nc_say("columns: %d of them, %s, root %d", n, all ? "allreduce" : "reduce", root);
             fill_columns(matrix, number, nc_rank);
             memset(result, -1, sizeof result);
@@ -182,16 +189,18 @@ static void compare_ranks(const void *mine, void *other, int bytes)
 static void same_bits(int is_double, int n, int root, int seed)
 {
     MPI_Datatype type = is_double ? MPI_DOUBLE : MPI_FLOAT;
-    struct nc_kind kind = {.type = type,.op = MPI_SUM };
-    struct nc_reduction r = {.comm = MPI_COMM_WORLD,.root = root,.kind = &kind,.count = n };
+    struct nc_kind kind = {.type = type, .op = MPI_SUM};
+    struct nc_reduction r = {.comm = MPI_COMM_WORLD, .root = root, .kind = &kind, .count = n};
     size_t bytes = (size_t) n * (is_double ? sizeof(double) : sizeof(float));
     void *from = malloc(bytes), *first = calloc(1, bytes), *again = calloc(1, bytes);
 
-    nc_say("same bits: %s of %d %s, root %d", root < 0 ? "allreduce" : "reduce", n, is_double ? "doubles" : "floats", root);
+    nc_say("same bits: %s of %d %s, root %d", root < 0 ? "allreduce" : "reduce", n,
+           is_double ? "doubles" : "floats", root);
     fill_real(from, is_double, n, seed);
     nc_call_reduce(&r, from, first);
     if (nc_rank == seed % nc_size)
-        for (double until = MPI_Wtime() + 2e-4; MPI_Wtime() < until;);
+        for (double until = MPI_Wtime() + 2e-4; MPI_Wtime() < until;)
+            ;
     nc_call_reduce(&r, from, again);
     expect_same(first, again, bytes, nc_rank);
     memcpy(again, from, bytes);
@@ -207,7 +216,7 @@ static void same_bits(int is_double, int n, int root, int seed)
 
 static void bits(int root)
 {
-    static const int counts[] = { 1, 45, 91, 3000, 9001 };
+    static const int counts[] = {1, 45, 91, 3000, 9001};
 
     for (int i = root % 2; i < 5; i += 2) {
         same_bits((root / 2 + i) % 2, counts[i], root, root + i);
@@ -217,10 +226,14 @@ static void bits(int root)
 
 /* ---- all of them ---- */
 
-static const struct corner corners[] = {
-    {"every_kind", every_kind, 0}, {"in_place", in_place, 0}, {"few", few, 0}, {"sizes", sizes, 0}, {"large_elements", large_elements, 0},
-    {"nothing", nothing, 0}, {"columns", columns, 0}, {"bits", bits, 0}
-};
+static const struct corner corners[] = {{"every_kind", every_kind, 0},
+                                        {"in_place", in_place, 0},
+                                        {"few", few, 0},
+                                        {"sizes", sizes, 0},
+                                        {"large_elements", large_elements, 0},
+                                        {"nothing", nothing, 0},
+                                        {"columns", columns, 0},
+                                        {"bits", bits, 0}};
 
 int main(int argc, char **argv)
 {

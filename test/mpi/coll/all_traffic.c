@@ -1,5 +1,5 @@
-/* Barriers and broadcasts in turn, while messages are under way that complete only if who waits in the barrier lets MPICH
- * go on. */
+/* Barriers and broadcasts in turn, while messages are under way that complete only if who waits in
+ * the barrier lets MPICH go on. */
 
 #include "nctest.h"
 
@@ -21,8 +21,8 @@ static void fill(unsigned char *data, size_t n, int seed)
         data[i] = nc_byte(i, seed);
 }
 
-/* The next rank waits in the barrier with the receive open; this one's send, which cannot end before that receives,
- * ends before it enters. */
+/* The next rank waits in the barrier with the receive open; this one's send, which cannot end
+ * before that receives, ends before it enters. */
 static void send_to_one_in_the_barrier(int round, unsigned char *data, unsigned char *other)
 {
     int sender = round % nc_size, receiver = (sender + 1) % nc_size;

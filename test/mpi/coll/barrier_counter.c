@@ -1,6 +1,7 @@
-/* Nobody leaves a barrier before all have entered: each rank counts its phases in memory that all ranks see, on however
- * many nodes MPICH believes they are, and behind a barrier nobody may be less than one phase ahead, or more. World,
- * a duplicate, its reverse and halves of it, in turn. Argument: phases. */
+/* Nobody leaves a barrier before all have entered: each rank counts its phases in memory that all
+ * ranks see, on however many nodes MPICH believes they are, and behind a barrier nobody may be less
+ * than one phase ahead, or more. World, a duplicate, its reverse and halves of it, in turn.
+ * Argument: phases. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static struct counter *counters;
 static void share(void)
 {
     size_t bytes = (size_t) nc_size * sizeof *counters;
-    int where[2] = { getpid(), memfd_create("nctest", 0) }, fd = where[1];
+    int where[2] = {getpid(), memfd_create("nctest", 0)}, fd = where[1];
     char path[64];
 
     if (nc_rank == 0 && ftruncate(fd, (off_t) bytes))
@@ -42,7 +43,7 @@ static void delay(unsigned *dice)
     *dice = *dice * 1103515245u + 12345u;
     if (*dice >> 16 & 3)
         return;
-    struct timespec t = {.tv_nsec = (long) (*dice >> 18 & 63) * 1000 };
+    struct timespec t = {.tv_nsec = (long) (*dice >> 18 & 63) * 1000};
     nanosleep(&t, NULL);
 }
 
@@ -84,7 +85,8 @@ static void check(MPI_Comm comm, int phases)
         }
     }
     free(world);
-    /* the last check of one must come before the next phase of another in a communicator with other members */
+    /* the last check of one must come before the next phase of another in a communicator with other
+     * members */
     nc_barrier(comm);
 }
 

@@ -1,5 +1,5 @@
-/* A hundred barriers, for the runner to choose how they are served; and the performance variables that counted something.
- * Arguments KEY VALUE: on a communicator with this info key. */
+/* A hundred barriers, for the runner to choose how they are served; and the performance variables
+ * that counted something. Arguments KEY VALUE: on a communicator with this info key. */
 
 #include "nctest.h"
 

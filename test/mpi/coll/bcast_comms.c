@@ -1,4 +1,5 @@
-/* Communicators of every kind, made and freed, and traffic that needs the waiting rank's progress. */
+/* Communicators of every kind, made and freed, and traffic that needs the waiting rank's progress.
+ */
 
 #include "nctest.h"
 
@@ -78,7 +79,8 @@ static void inter(void)
     MPI_Comm_free(&half);
 }
 
-/* A rendezvous message is on its way that the receiver's wait inside MPI_Bcast has to bring forward. */
+/* A rendezvous message is on its way that the receiver's wait inside MPI_Bcast has to bring
+ * forward. */
 static void outstanding(void)
 {
     enum { LARGE = 1 << 20 };
@@ -87,9 +89,11 @@ static void outstanding(void)
 
     memset(out, nc_rank, LARGE);
     for (int i = 0; i < 10; i++) {
-        MPI_Irecv(in, LARGE, MPI_BYTE, (nc_rank + nc_size - 1) % nc_size, i, MPI_COMM_WORLD, &request[0]);
+        MPI_Irecv(in, LARGE, MPI_BYTE, (nc_rank + nc_size - 1) % nc_size, i, MPI_COMM_WORLD,
+                  &request[0]);
         MPI_Isend(out, LARGE, MPI_BYTE, (nc_rank + 1) % nc_size, i, MPI_COMM_WORLD, &request[1]);
-        /* the root leaves only when its message has arrived: the others have to bring it on from inside the wait */
+        /* the root leaves only when its message has arrived: the others have to bring it on from
+         * inside the wait */
         if (nc_rank == i % nc_size)
             MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
         try(MPI_COMM_WORLD, 100000, i % nc_size, i);

@@ -1,6 +1,7 @@
-/* Settings by info key: passed by MPI_Comm_dup_with_info and MPI_Comm_set_info, seen in MPI_Comm_get_info and in what
- * serves the calls; unequal and wrong ones refused on all ranks alike. Argument `unequal`: only that ranks which give
- * different keys to a new communicator fall back together, which the runner must allow. */
+/* Settings by info key: passed by MPI_Comm_dup_with_info and MPI_Comm_set_info, seen in
+ * MPI_Comm_get_info and in what serves the calls; unequal and wrong ones refused on all ranks
+ * alike. Argument `unequal`: only that ranks which give different keys to a new communicator fall
+ * back together, which the runner must allow. */
 #include "nctest.h"
 
 static MPI_Info info_of(const char *key, const char *value)
@@ -43,7 +44,8 @@ static void expect_key(MPI_Comm comm, const char *key, const char *wanted)
     MPI_Comm_get_info(comm, &info);
     MPI_Info_get(info, key, sizeof value - 1, value, &flag);
     if (flag != (wanted != NULL) || (wanted && strcmp(value, wanted))) {
-        fprintf(stderr, "%s is %s, not %s\n", key, flag ? value : "absent", wanted ? wanted : "absent");
+        fprintf(stderr, "%s is %s, not %s\n", key, flag ? value : "absent",
+                wanted ? wanted : "absent");
         nc_fail("info key", flag, 0);
     }
     MPI_Info_free(&info);
@@ -112,7 +114,8 @@ static void wrong(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
-    if (set(comm, "numacoll_queue_length", "0") == MPI_SUCCESS || set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS)
+    if (set(comm, "numacoll_queue_length", "0") == MPI_SUCCESS ||
+        set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS)
         nc_fail("a wrong key was taken", 0, 0);
     if (MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &none) == MPI_SUCCESS)
         nc_fail("a wrong key made a communicator", 0, 0);
@@ -122,7 +125,8 @@ static void wrong(void)
     expect_key(comm, "numacoll_bcast_tree", NULL);
     expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
     /* in use, one rank's wrong key is an error of all */
-    if (nc_size > 1 && set(comm, "numacoll_bcast_tree", nc_rank == nc_size - 1 ? "oak" : "flat") == MPI_SUCCESS)
+    if (nc_size > 1 &&
+        set(comm, "numacoll_bcast_tree", nc_rank == nc_size - 1 ? "oak" : "flat") == MPI_SUCCESS)
         nc_fail("a rank's wrong key was taken", 0, 0);
     if (set(comm, "numacoll_bcast_tree", "flat"))
         nc_fail("a right key was refused", 0, 0);

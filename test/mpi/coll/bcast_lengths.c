@@ -1,4 +1,5 @@
-/* Lengths that do not match are an error where they are seen, nothing overruns, and the communicator works on. */
+/* Lengths that do not match are an error where they are seen, nothing overruns, and the
+ * communicator works on. */
 
 #include "nctest.h"
 
@@ -36,9 +37,9 @@ static void works(int root)
 
 int main(int argc, char **argv)
 {
-    static const int pairs[][2] = { {4, 40}, {40, 4}, {0, 8}, {8, 0}, {100, 100000}, {100000, 100}, {100000, 99999},
-        {65536, 150000}, {150000, 65536}, {361, 360}, {360, 361}
-    };
+    static const int pairs[][2] = {{4, 40},         {40, 4},       {0, 8},          {8, 0},
+                                   {100, 100000},   {100000, 100}, {100000, 99999}, {65536, 150000},
+                                   {150000, 65536}, {361, 360},    {360, 361}};
 
     nc_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

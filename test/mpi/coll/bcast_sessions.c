@@ -1,5 +1,6 @@
-/* MPI through a session, without MPI_Init. Once: MPICH 4.0.2 itself crashes in the second MPI_Session_init (its
- * MPII_Coll_init, before anything of ours); raise EPOCHS where that is mended. */
+/* MPI through a session, without MPI_Init. Once: MPICH 4.0.2 itself crashes in the second
+ * MPI_Session_init (its MPII_Coll_init, before anything of ours); raise EPOCHS where that is
+ * mended. */
 
 #include "nctest.h"
 

@@ -1,4 +1,5 @@
-/* Every root, sizes around every boundary of the protocol, each byte checked, with guards beside the buffer. */
+/* Every root, sizes around every boundary of the protocol, each byte checked, with guards beside
+ * the buffer. */
 
 #include "nctest.h"
 
@@ -29,9 +30,10 @@ static void one(MPI_Comm comm, int m, int root, int seed)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = { 0, 1, 4, 39, 40, 41, 255, 256, 359, 360, 361, 512, 2047, 2048, 2049, 4095, 4096, 4097,
-        8191, 8192, 8193, 16384, 65535, 65536, 65537, 262144, 1048576, 1048577
-    };
+    static const int sizes[] = {0,     1,     4,     39,    40,     41,      255,
+                                256,   359,   360,   361,   512,    2047,    2048,
+                                2049,  4095,  4096,  4097,  8191,   8192,    8193,
+                                16384, 65535, 65536, 65537, 262144, 1048576, 1048577};
     int seed = 0;
 
     nc_init(&argc, &argv);

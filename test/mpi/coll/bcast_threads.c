@@ -1,4 +1,5 @@
-/* MPI_THREAD_MULTIPLE: two communicators in collectives at once, met in opposite order on half of the ranks. */
+/* MPI_THREAD_MULTIPLE: two communicators in collectives at once, met in opposite order on half of
+ * the ranks. */
 
 #include "nctest.h"
 
@@ -28,7 +29,7 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    struct job job[2] = { {.errors = 0}, {.errors = 0} };
+    struct job job[2] = {{.errors = 0}, {.errors = 0}};
     pthread_t thread;
     int provided;
 

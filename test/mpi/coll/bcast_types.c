@@ -12,9 +12,10 @@ struct mixed {
 
 static MPI_Datatype mixed_type(void)
 {
-    int lengths[3] = { 1, 1, 1 };
-    MPI_Aint at[3] = { offsetof(struct mixed, c), offsetof(struct mixed, d), offsetof(struct mixed, s) };
-    MPI_Datatype parts[3] = { MPI_CHAR, MPI_DOUBLE, MPI_SHORT }, raw, type;
+    int lengths[3] = {1, 1, 1};
+    MPI_Aint at[3] = {offsetof(struct mixed, c), offsetof(struct mixed, d),
+                      offsetof(struct mixed, s)};
+    MPI_Datatype parts[3] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT}, raw, type;
 
     MPI_Type_create_struct(3, lengths, at, parts, &raw);
     MPI_Type_create_resized(raw, 0, sizeof(struct mixed), &type);
@@ -49,7 +50,8 @@ static void structs(int count, int root)
     MPI_Type_free(&type);
 }
 
-/* The root sends a plain array, the others receive every second element; and the other way round. */
+/* The root sends a plain array, the others receive every second element; and the other way round.
+ */
 static void pairs(int count, int root, int sparse_root)
 {
     MPI_Datatype vector;
@@ -76,9 +78,9 @@ static void pairs(int count, int root, int sparse_root)
 static void absolute(int root)
 {
     static int far[40000];
-    int x = nc_rank == root ? 17 : 0, lengths[2] = { 1, 40000 };
+    int x = nc_rank == root ? 17 : 0, lengths[2] = {1, 40000};
     MPI_Aint at[2];
-    MPI_Datatype parts[2] = { MPI_INT, MPI_INT }, type;
+    MPI_Datatype parts[2] = {MPI_INT, MPI_INT}, type;
 
     MPI_Get_address(&x, &at[0]);
     MPI_Get_address(far, &at[1]);

@@ -1,5 +1,5 @@
-/* Blocks of bytes in a buffer, one for each rank, laid out by any datatype, with untouched bytes all around; the collectives
- * that move such blocks; and what has to be in them afterwards. */
+/* Blocks of bytes in a buffer, one for each rank, laid out by any datatype, with untouched bytes
+ * all around; the collectives that move such blocks; and what has to be in them afterwards. */
 
 #ifndef BLOCKS_H_INCLUDED
 #define BLOCKS_H_INCLUDED
@@ -16,8 +16,7 @@ enum { NC_MOST_RANKS = 64, NC_MOST_PIECES = 24, NC_GUARD = 1024, NC_UNTOUCHED = 
 
 static char nc_now[200];
 
-static inline __attribute__ ((format(printf, 1, 2)))
-void nc_say(const char *format, ...)
+static inline __attribute__((format(printf, 1, 2))) void nc_say(const char *format, ...)
 {
     va_list arguments;
 
@@ -41,7 +40,7 @@ struct nc_layout {
     const char *name;
     MPI_Datatype type;
     MPI_Aint extent;
-    int size, pieces;           /* bytes of an element, and how many pieces they are in */
+    int size, pieces; /* bytes of an element, and how many pieces they are in */
     struct {
         MPI_Aint at;
         int bytes;
@@ -58,7 +57,7 @@ static inline void nc_layout_add(struct nc_layout *l, MPI_Aint at, int bytes)
 /* A row of ints, one in `extent` bytes. */
 static inline struct nc_layout nc_layout_ints(const char *name, MPI_Aint extent)
 {
-    struct nc_layout l = {.name = name,.extent = extent };
+    struct nc_layout l = {.name = name, .extent = extent};
 
     nc_layout_add(&l, 0, (int) sizeof(int));
     MPI_Type_create_resized(MPI_INT, 0, extent, &l.type);
@@ -70,17 +69,18 @@ static inline struct nc_layout nc_layout_ints(const char *name, MPI_Aint extent)
 
 struct nc_blocks {
     const struct nc_layout *layout;
-    unsigned char *memory, *start;      /* with guards; of displacement 0 */
-    size_t bytes;                       /* of memory */
-    int sparse;                         /* memory nobody touches is not there, and zero */
-    void *base;                         /* what MPI is given: start and the layout's type, if nobody changes it */
+    unsigned char *memory, *start; /* with guards; of displacement 0 */
+    size_t bytes;                  /* of memory */
+    int sparse;                    /* memory nobody touches is not there, and zero */
+    void *base; /* what MPI is given: start and the layout's type, if nobody changes it */
     MPI_Datatype type;
     int blocks;
-    MPI_Count counts[NC_MOST_RANKS];    /* elements */
-    MPI_Aint displs[NC_MOST_RANKS];     /* extents */
+    MPI_Count counts[NC_MOST_RANKS]; /* elements */
+    MPI_Aint displs[NC_MOST_RANKS];  /* extents */
 };
 
-static inline unsigned char *nc_piece(const struct nc_blocks *b, int block, MPI_Count element, int piece)
+static inline unsigned char *nc_piece(const struct nc_blocks *b, int block, MPI_Count element,
+                                      int piece)
 {
     return b->start + (b->displs[block] + element) * b->layout->extent + b->layout->piece[piece].at;
 }
@@ -105,7 +105,8 @@ static inline void nc_bounds(const struct nc_blocks *b, MPI_Aint *low, MPI_Aint 
     for (int i = 0; i < b->blocks; i++) {
         for (int p = 0; nc_elements(b, i) > 0 && p < b->layout->pieces; p++) {
             MPI_Aint at = b->displs[i] * b->layout->extent + b->layout->piece[p].at;
-            MPI_Aint last = at + (MPI_Aint) (b->counts[i] - 1) * b->layout->extent + b->layout->piece[p].bytes;
+            MPI_Aint last = at + (MPI_Aint) (b->counts[i] - 1) * b->layout->extent +
+                            b->layout->piece[p].bytes;
             *low = none || at < *low ? at : *low;
             *high = none || last > *high ? last : *high;
             none = 0;
@@ -116,8 +117,9 @@ static inline void nc_bounds(const struct nc_blocks *b, MPI_Aint *low, MPI_Aint 
 static inline void nc_allocate(struct nc_blocks *b)
 {
     b->sparse = b->bytes > (size_t) 1 << 28;
-    b->memory = !b->sparse ? malloc(b->bytes) :
-        mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    b->memory = !b->sparse ? malloc(b->bytes)
+                           : mmap(NULL, b->bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->memory == NULL || b->memory == MAP_FAILED) {
         fprintf(stderr, "%s: no room for %zu bytes of addresses\n", nc_now, b->bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -127,10 +129,10 @@ static inline void nc_allocate(struct nc_blocks *b)
 }
 
 /* displs NULL: one behind the other. */
-static inline struct nc_blocks nc_blocks_make(const struct nc_layout *layout, int blocks, const MPI_Count *counts,
-                                              const MPI_Aint *displs)
+static inline struct nc_blocks nc_blocks_make(const struct nc_layout *layout, int blocks,
+                                              const MPI_Count *counts, const MPI_Aint *displs)
 {
-    struct nc_blocks b = {.layout = layout,.type = layout->type,.blocks = blocks };
+    struct nc_blocks b = {.layout = layout, .type = layout->type, .blocks = blocks};
     MPI_Aint low, high, at = 0;
 
     for (int i = 0; i < blocks; i++) {
@@ -149,11 +151,13 @@ static inline struct nc_blocks nc_blocks_make(const struct nc_layout *layout, in
 /* What is not significant at a rank: nothing that could be used. */
 static inline struct nc_blocks nc_blocks_none(void)
 {
-    return (struct nc_blocks) {.type = MPI_DATATYPE_NULL };
+    return (struct nc_blocks){.type = MPI_DATATYPE_NULL};
 }
 
-/* Displacements of blocks that lie one behind the other as `order` says, with gaps[k] elements before the k-th. */
-static inline void nc_place(int blocks, const MPI_Count *counts, const int *order, const int *gaps, MPI_Aint *displs)
+/* Displacements of blocks that lie one behind the other as `order` says, with gaps[k] elements
+ * before the k-th. */
+static inline void nc_place(int blocks, const MPI_Count *counts, const int *order, const int *gaps,
+                            MPI_Aint *displs)
 {
     MPI_Aint at = 0;
 
@@ -190,7 +194,8 @@ static inline void nc_fill(const struct nc_blocks *b, int block, int seed)
     }
 }
 
-/* Takes the first `bytes` bytes of the message out of the block again; what is left has to be untouched. */
+/* Takes the first `bytes` bytes of the message out of the block again; what is left has to be
+ * untouched. */
 static inline void nc_expect_bytes(const struct nc_blocks *b, int block, int seed, size_t bytes)
 {
     size_t n = 0, wrong = 0;
@@ -212,11 +217,13 @@ static inline void nc_expect(const struct nc_blocks *b, int block, int seed)
     nc_expect_bytes(b, block, seed, SIZE_MAX);
 }
 
-static inline int nc_is_untouched(const struct nc_blocks *b, const unsigned char *from, size_t bytes)
+static inline int nc_is_untouched(const struct nc_blocks *b, const unsigned char *from,
+                                  size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         if (from[i] != nc_untouched(b)) {
-            nc_fail_now("a byte outside the blocks: byte, value", (long) (from - b->start) + (long) i, from[i]);
+            nc_fail_now("a byte outside the blocks: byte, value",
+                        (long) (from - b->start) + (long) i, from[i]);
             return 0;
         }
     }
@@ -234,7 +241,8 @@ static inline void nc_expect_untouched(const struct nc_blocks *b)
         MPI_Count n = nc_elements(b, i), at_once = b->layout->extent < NC_GUARD ? n : 1;
         for (MPI_Count e = 0; e < n; e += at_once) {
             unsigned char *from = nc_piece(b, i, e, 0) - NC_GUARD;
-            if (!nc_is_untouched(b, from, (size_t) (nc_piece(b, i, e + at_once - 1, 0) - from) + NC_GUARD))
+            if (!nc_is_untouched(b, from,
+                                 (size_t) (nc_piece(b, i, e + at_once - 1, 0) - from) + NC_GUARD))
                 return;
         }
     }
@@ -258,8 +266,8 @@ static inline void nc_blocks_release(struct nc_blocks *b)
 struct nc_call {
     int collective, root;
     MPI_Comm comm;
-    int in_place;               /* where it is allowed */
-    int large;                  /* the binding: counts are MPI_Count, displacements MPI_Aint */
+    int in_place; /* where it is allowed */
+    int large;    /* the binding: counts are MPI_Count, displacements MPI_Aint */
 };
 
 /* Of a rank: its own block. */
@@ -290,9 +298,10 @@ static inline int nc_has_all(const struct nc_call *c, int rank)
     return rank == c->root || nc_is_allgather(c->collective);
 }
 
-static inline int nc_call_int(const struct nc_call *c, const struct nc_blocks *all, const struct nc_own *own)
+static inline int nc_call_int(const struct nc_call *c, const struct nc_blocks *all,
+                              const struct nc_own *own)
 {
-    int counts[NC_MOST_RANKS] = { 0 }, displs[NC_MOST_RANKS] = { 0 }, n = (int) own->count;
+    int counts[NC_MOST_RANKS] = {0}, displs[NC_MOST_RANKS] = {0}, n = (int) own->count;
 
     for (int i = 0; i < all->blocks; i++) {
         counts[i] = (int) all->counts[i];
@@ -300,53 +309,68 @@ static inline int nc_call_int(const struct nc_call *c, const struct nc_blocks *a
     }
     switch (c->collective) {
         case NC_SCATTER:
-            return MPI_Scatter(all->base, counts[0], all->type, own->buffer, n, own->type, c->root, c->comm);
+            return MPI_Scatter(all->base, counts[0], all->type, own->buffer, n, own->type, c->root,
+                               c->comm);
         case NC_SCATTERV:
-            return MPI_Scatterv(all->base, counts, displs, all->type, own->buffer, n, own->type, c->root, c->comm);
+            return MPI_Scatterv(all->base, counts, displs, all->type, own->buffer, n, own->type,
+                                c->root, c->comm);
         case NC_GATHER:
-            return MPI_Gather(own->buffer, n, own->type, all->base, counts[0], all->type, c->root, c->comm);
+            return MPI_Gather(own->buffer, n, own->type, all->base, counts[0], all->type, c->root,
+                              c->comm);
         case NC_GATHERV:
-            return MPI_Gatherv(own->buffer, n, own->type, all->base, counts, displs, all->type, c->root, c->comm);
+            return MPI_Gatherv(own->buffer, n, own->type, all->base, counts, displs, all->type,
+                               c->root, c->comm);
         case NC_ALLGATHER:
-            return MPI_Allgather(own->buffer, n, own->type, all->base, counts[0], all->type, c->comm);
+            return MPI_Allgather(own->buffer, n, own->type, all->base, counts[0], all->type,
+                                 c->comm);
         default:
-            return MPI_Allgatherv(own->buffer, n, own->type, all->base, counts, displs, all->type, c->comm);
+            return MPI_Allgatherv(own->buffer, n, own->type, all->base, counts, displs, all->type,
+                                  c->comm);
     }
 }
 
-static inline int nc_call_large(const struct nc_call *c, const struct nc_blocks *all, const struct nc_own *own)
+static inline int nc_call_large(const struct nc_call *c, const struct nc_blocks *all,
+                                const struct nc_own *own)
 {
     const MPI_Count *counts = all->counts;
     const MPI_Aint *displs = all->displs;
 
     switch (c->collective) {
         case NC_SCATTER:
-            return MPI_Scatter_c(all->base, counts[0], all->type, own->buffer, own->count, own->type, c->root, c->comm);
+            return MPI_Scatter_c(all->base, counts[0], all->type, own->buffer, own->count,
+                                 own->type, c->root, c->comm);
         case NC_SCATTERV:
-            return MPI_Scatterv_c(all->base, counts, displs, all->type, own->buffer, own->count, own->type, c->root, c->comm);
+            return MPI_Scatterv_c(all->base, counts, displs, all->type, own->buffer, own->count,
+                                  own->type, c->root, c->comm);
         case NC_GATHER:
-            return MPI_Gather_c(own->buffer, own->count, own->type, all->base, counts[0], all->type, c->root, c->comm);
+            return MPI_Gather_c(own->buffer, own->count, own->type, all->base, counts[0], all->type,
+                                c->root, c->comm);
         case NC_GATHERV:
-            return MPI_Gatherv_c(own->buffer, own->count, own->type, all->base, counts, displs, all->type, c->root, c->comm);
+            return MPI_Gatherv_c(own->buffer, own->count, own->type, all->base, counts, displs,
+                                 all->type, c->root, c->comm);
         case NC_ALLGATHER:
-            return MPI_Allgather_c(own->buffer, own->count, own->type, all->base, counts[0], all->type, c->comm);
+            return MPI_Allgather_c(own->buffer, own->count, own->type, all->base, counts[0],
+                                   all->type, c->comm);
         default:
-            return MPI_Allgatherv_c(own->buffer, own->count, own->type, all->base, counts, displs, all->type, c->comm);
+            return MPI_Allgatherv_c(own->buffer, own->count, own->type, all->base, counts, displs,
+                                    all->type, c->comm);
     }
 }
 
-/* Where all ranks can see that there is nothing to do, MPICH does not get as far as an algorithm. */
-static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks *all, const struct nc_blocks *mine)
+/* Where all ranks can see that there is nothing to do, MPICH does not get as far as an algorithm.
+ */
+static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks *all,
+                                 const struct nc_blocks *mine)
 {
-    struct nc_own own = { mine->base, mine->counts[0], mine->type };
+    struct nc_own own = {mine->base, mine->counts[0], mine->type};
     int rank;
 
     MPI_Comm_rank(c->comm, &rank);
     if (nc_is_v(c->collective) || mine->counts[0] > 0)
         nc_count(c->collective, c->comm);
     if (c->in_place && nc_has_all(c, rank))
-        own = (struct nc_own) { MPI_IN_PLACE, 0, MPI_DATATYPE_NULL };
-    return (c->large ? nc_call_large : nc_call_int) (c, all, &own);
+        own = (struct nc_own){MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
+    return (c->large ? nc_call_large : nc_call_int)(c, all, &own);
 }
 
 /* ---- calls and their data ---- */
@@ -364,8 +388,8 @@ static inline int nc_block_seed(const struct nc_call *c, int number, int rank)
     return nc_seed(number, rank, nc_is_allgather(c->collective) ? 0 : c->root);
 }
 
-static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks *all, const struct nc_blocks *mine, int rank,
-                                int number)
+static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks *all,
+                                const struct nc_blocks *mine, int rank, int number)
 {
     if (!nc_is_scatter(c->collective)) {
         if (c->in_place && nc_has_all(c, rank))
@@ -378,9 +402,10 @@ static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks 
         nc_fill(all, i, nc_block_seed(c, number, i));
 }
 
-/* A call with its data, which differ by `number`; afterwards both buffers have to have what they should: also that which was
- * only read. */
-static inline void nc_exchange(const struct nc_call *c, const struct nc_blocks *all, const struct nc_blocks *mine, int number)
+/* A call with its data, which differ by `number`; afterwards both buffers have to have what they
+ * should: also that which was only read. */
+static inline void nc_exchange(const struct nc_call *c, const struct nc_blocks *all,
+                               const struct nc_blocks *mine, int number)
 {
     int rank, error;
 

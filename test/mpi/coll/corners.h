@@ -1,4 +1,5 @@
-/* Programs of several corners, each tried with every root: PROGRAM [NAME], all that are not only_by_name or one. */
+/* Programs of several corners, each tried with every root: PROGRAM [NAME], all that are not
+ * only_by_name or one. */
 
 #ifndef CORNERS_H_INCLUDED
 #define CORNERS_H_INCLUDED
@@ -7,7 +8,7 @@
 
 struct corner {
     const char *name;
-    void (*run) (int root);
+    void (*run)(int root);
     int only_by_name;
 };
 

@@ -1,4 +1,5 @@
-/* Broadcasts until somebody ends it: rank 1 says its process number, or calls MPI_Abort after a while (argument abort). */
+/* Broadcasts until somebody ends it: rank 1 says its process number, or calls MPI_Abort after a
+ * while (argument abort). */
 
 #include "nctest.h"
 

@@ -1,5 +1,6 @@
-/* What the programs share: they print " No Errors" as MPICH's own tests do, and, asked by NCTEST_CALLS, how many
- * calls rank 0 made that numacoll has to serve, for the runner to compare with numacoll's own count. */
+/* What the programs share: they print " No Errors" as MPICH's own tests do, and, asked by
+ * NCTEST_CALLS, how many calls rank 0 made that numacoll has to serve, for the runner to compare
+ * with numacoll's own count. */
 
 #ifndef NCTEST_H_INCLUDED
 #define NCTEST_H_INCLUDED
@@ -10,13 +11,22 @@
 #include <string.h>
 
 enum {
-    NC_BCAST, NC_BARRIER, NC_SCATTER, NC_SCATTERV, NC_GATHER, NC_GATHERV, NC_ALLGATHER, NC_ALLGATHERV, NC_REDUCE, NC_ALLREDUCE,
+    NC_BCAST,
+    NC_BARRIER,
+    NC_SCATTER,
+    NC_SCATTERV,
+    NC_GATHER,
+    NC_GATHERV,
+    NC_ALLGATHER,
+    NC_ALLGATHERV,
+    NC_REDUCE,
+    NC_ALLREDUCE,
     NC_COLLECTIVES
 };
 
 static const char *const nc_names[NC_COLLECTIVES] = {
-    "bcast", "barrier", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv", "reduce", "allreduce"
-};
+    "bcast",   "barrier",   "scatter",    "scatterv", "gather",
+    "gatherv", "allgather", "allgatherv", "reduce",   "allreduce"};
 static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVES];
 
 /* A call that is about to be made, counted if it is between several. */
@@ -81,8 +91,8 @@ static inline int nc_pvars_open(struct nc_pvar *all, int max)
         int length = sizeof all->name, verbosity, class, bind, readonly, continuous, atomic, count;
         MPI_Datatype type;
         MPI_T_enum names;
-        MPI_T_pvar_get_info(i, all[used].name, &length, &verbosity, &class, &type, &names, NULL, NULL, &bind, &readonly,
-                            &continuous, &atomic);
+        MPI_T_pvar_get_info(i, all[used].name, &length, &verbosity, &class, &type, &names, NULL,
+                            NULL, &bind, &readonly, &continuous, &atomic);
         if (!strncmp(all[used].name, "numacoll_", 9))
             MPI_T_pvar_handle_alloc(nc_pvar_session, i, NULL, &all[used++].handle, &count);
     }
@@ -150,7 +160,8 @@ static inline void nc_print_calls(void)
     }
 }
 
-/* The sum over all ranks, on rank 0. By messages: a reduction might be one numacoll serves, and MPICH's own may broadcast. */
+/* The sum over all ranks, on rank 0. By messages: a reduction might be one numacoll serves, and
+ * MPICH's own may broadcast. */
 static inline unsigned long long nc_sum(unsigned long long mine)
 {
     unsigned long long all = mine, other;

@@ -1,5 +1,5 @@
-/* Reductions of elements of many kinds in buffers with untouched bytes all around and in the gaps; what has to be in them
- * afterwards is worked out by each rank for itself. */
+/* Reductions of elements of many kinds in buffers with untouched bytes all around and in the gaps;
+ * what has to be in them afterwards is worked out by each rank for itself. */
 
 #ifndef REDUCTIONS_H_INCLUDED
 #define REDUCTIONS_H_INCLUDED
@@ -15,9 +15,9 @@ struct nc_kind {
     MPI_Op op;
     MPI_Aint extent;
     int pairs, stride;
-    int first, second;          /* where a pair's ints are; second NC_SINGLE: there is only one */
-    int real;                   /* the first is a double */
-    void (*join) (const char *a, char *b);      /* of one pair: b := a op b */
+    int first, second; /* where a pair's ints are; second NC_SINGLE: there is only one */
+    int real;          /* the first is a double */
+    void (*join)(const char *a, char *b); /* of one pair: b := a op b */
 };
 
 enum { NC_SINGLE = -100, NC_MODULUS = 10007 };
@@ -135,8 +135,19 @@ NC_USER_OP(product_gaps, 20, 8)
 /* *INDENT-ON* */
 
 enum {
-    NC_KIND_SUM, NC_KIND_MAX, NC_KIND_BXOR, NC_KIND_PRODUCT, NC_KIND_AFFINE, NC_KIND_MINLOC, NC_KIND_MAXLOC, NC_KIND_MINLOC_REAL,
-    NC_KIND_MAXLOC_REAL, NC_KIND_AFFINE_GAPS, NC_KIND_AFFINE_LOW, NC_KIND_PRODUCT_GAPS, NC_KINDS
+    NC_KIND_SUM,
+    NC_KIND_MAX,
+    NC_KIND_BXOR,
+    NC_KIND_PRODUCT,
+    NC_KIND_AFFINE,
+    NC_KIND_MINLOC,
+    NC_KIND_MAXLOC,
+    NC_KIND_MINLOC_REAL,
+    NC_KIND_MAXLOC_REAL,
+    NC_KIND_AFFINE_GAPS,
+    NC_KIND_AFFINE_LOW,
+    NC_KIND_PRODUCT_GAPS,
+    NC_KINDS
 };
 
 static struct nc_kind nc_kinds[NC_KINDS];
@@ -144,9 +155,9 @@ static struct nc_kind nc_kinds[NC_KINDS];
 /* `pairs` pairs of ints, each in `stride` bytes from lb on. */
 static inline MPI_Datatype nc_pairs_type(int pairs, int stride, int first, int second, MPI_Aint lb)
 {
-    int one[2] = { 1, 1 };
-    MPI_Aint at[2] = { first, second };
-    MPI_Datatype ints[2] = { MPI_INT, MPI_INT }, raw, pair, type;
+    int one[2] = {1, 1};
+    MPI_Aint at[2] = {first, second};
+    MPI_Datatype ints[2] = {MPI_INT, MPI_INT}, raw, pair, type;
 
     MPI_Type_create_struct(2, one, at, ints, &raw);
     MPI_Type_create_resized(raw, lb, stride, &pair);
@@ -157,29 +168,47 @@ static inline MPI_Datatype nc_pairs_type(int pairs, int stride, int first, int s
     return type;
 }
 
-static inline struct nc_kind nc_kind_ints(const char *name, MPI_Op op, void (*join) (const char *, char *))
+static inline struct nc_kind nc_kind_ints(const char *name, MPI_Op op,
+                                          void (*join)(const char *, char *))
 {
-    return (struct nc_kind) {.name = name,.type = MPI_INT,.op = op,.extent = sizeof(int),.pairs = 1,.stride = sizeof(int),
-        .second = NC_SINGLE,.join = join
-    };
+    return (struct nc_kind){.name = name,
+                            .type = MPI_INT,
+                            .op = op,
+                            .extent = sizeof(int),
+                            .pairs = 1,
+                            .stride = sizeof(int),
+                            .second = NC_SINGLE,
+                            .join = join};
 }
 
-static inline struct nc_kind nc_kind_places(const char *name, MPI_Op op, int real, void (*join) (const char *, char *))
+static inline struct nc_kind nc_kind_places(const char *name, MPI_Op op, int real,
+                                            void (*join)(const char *, char *))
 {
     int extent = real ? 16 : 8;
 
-    return (struct nc_kind) {.name = name,.type = real ? MPI_DOUBLE_INT : MPI_2INT,.op = op,.extent = extent,.pairs = 1,
-        .stride = extent,.second = real ? 8 : 4,.real = real,.join = join
-    };
+    return (struct nc_kind){.name = name,
+                            .type = real ? MPI_DOUBLE_INT : MPI_2INT,
+                            .op = op,
+                            .extent = extent,
+                            .pairs = 1,
+                            .stride = extent,
+                            .second = real ? 8 : 4,
+                            .real = real,
+                            .join = join};
 }
 
 /* A user's operation on pairs at `first` and `second`. */
-static inline struct nc_kind nc_kind_pairs(const char *name, MPI_User_function * function, int commutes, int pairs, int stride,
-                                           int first, int second, void (*join) (const char *, char *))
+static inline struct nc_kind nc_kind_pairs(const char *name, MPI_User_function *function,
+                                           int commutes, int pairs, int stride, int first,
+                                           int second, void (*join)(const char *, char *))
 {
-    struct nc_kind k = {.name = name,.extent = (MPI_Aint) pairs * stride,.pairs = pairs,.stride = stride,.first = first,
-        .second = second,.join = join
-    };
+    struct nc_kind k = {.name = name,
+                        .extent = (MPI_Aint) pairs * stride,
+                        .pairs = pairs,
+                        .stride = stride,
+                        .first = first,
+                        .second = second,
+                        .join = join};
 
     k.type = nc_pairs_type(pairs, stride, first, second, second < 0 ? second : 0);
     MPI_Op_create(function, commutes, &k.op);
@@ -189,8 +218,8 @@ static inline struct nc_kind nc_kind_pairs(const char *name, MPI_User_function *
 /* Elements of so many pairs, without gaps or with. */
 static inline struct nc_kind nc_kind_affine(const char *name, int pairs, int gaps)
 {
-    return gaps ? nc_kind_pairs(name, nc_op_affine_gaps, 0, pairs, 20, 4, 12, nc_join_affine_gaps) :
-        nc_kind_pairs(name, nc_op_affine, 0, pairs, 8, 0, 4, nc_join_affine);
+    return gaps ? nc_kind_pairs(name, nc_op_affine_gaps, 0, pairs, 20, 4, 12, nc_join_affine_gaps)
+                : nc_kind_pairs(name, nc_op_affine, 0, pairs, 8, 0, 4, nc_join_affine);
 }
 
 static inline void nc_kinds_make(void)
@@ -205,11 +234,15 @@ static inline void nc_kinds_make(void)
     nc_kinds[NC_KIND_AFFINE] = nc_kind_affine("affine", 1, 0);
     nc_kinds[NC_KIND_MINLOC] = nc_kind_places("minloc", MPI_MINLOC, 0, nc_join_minloc);
     nc_kinds[NC_KIND_MAXLOC] = nc_kind_places("maxloc", MPI_MAXLOC, 0, nc_join_maxloc);
-    nc_kinds[NC_KIND_MINLOC_REAL] = nc_kind_places("minloc of doubles", MPI_MINLOC, 1, nc_join_minloc_real);
-    nc_kinds[NC_KIND_MAXLOC_REAL] = nc_kind_places("maxloc of doubles", MPI_MAXLOC, 1, nc_join_maxloc_real);
+    nc_kinds[NC_KIND_MINLOC_REAL] = nc_kind_places("minloc of doubles", MPI_MINLOC, 1,
+                                                   nc_join_minloc_real);
+    nc_kinds[NC_KIND_MAXLOC_REAL] = nc_kind_places("maxloc of doubles", MPI_MAXLOC, 1,
+                                                   nc_join_maxloc_real);
     nc_kinds[NC_KIND_AFFINE_GAPS] = nc_kind_affine("affine with gaps", 1, 1);
-    nc_kinds[NC_KIND_AFFINE_LOW] = nc_kind_pairs("affine, lower bound -8", nc_op_affine_low, 0, 1, 20, 4, -8, nc_join_affine_low);
-    nc_kinds[NC_KIND_PRODUCT_GAPS] = nc_kind_pairs("product with gaps", nc_op_product_gaps, 1, 1, 20, 4, 12, nc_join_product_gaps);
+    nc_kinds[NC_KIND_AFFINE_LOW] = nc_kind_pairs("affine, lower bound -8", nc_op_affine_low, 0, 1,
+                                                 20, 4, -8, nc_join_affine_low);
+    nc_kinds[NC_KIND_PRODUCT_GAPS] = nc_kind_pairs("product with gaps", nc_op_product_gaps, 1, 1,
+                                                   20, 4, 12, nc_join_product_gaps);
 }
 
 static inline void nc_kind_free(struct nc_kind *k)
@@ -242,7 +275,9 @@ static inline void nc_set_pair(const struct nc_kind *k, char *p, uint32_t x)
     if (k->real)
         *(double *) (void *) p = (x >> 16) % 50 / 4.0;
     else
-        *nc_int(p, k->first) = (int) (k->join == nc_join_minloc || k->join == nc_join_maxloc ? (x >> 16) % 50 : x % NC_MODULUS);
+        *nc_int(p, k->first) = (int) (k->join == nc_join_minloc || k->join == nc_join_maxloc
+                                          ? (x >> 16) % 50
+                                          : x % NC_MODULUS);
     if (k->second != NC_SINGLE)
         *nc_int(p, k->second) = (int) ((x >> 8) % NC_MODULUS);
 }
@@ -255,7 +290,8 @@ static inline char *nc_row_make(const struct nc_kind *k, MPI_Count count, int nu
 
     memset(memory, NC_UNTOUCHED, bytes + 2 * NC_GUARD);
     for (MPI_Count i = 0; i < count * k->pairs && rank >= 0; i++)
-        nc_set_pair(k, memory + NC_GUARD + i * k->stride, nc_mixed((uint32_t) (number * 64 + rank), (uint32_t) i));
+        nc_set_pair(k, memory + NC_GUARD + i * k->stride,
+                    nc_mixed((uint32_t) (number * 64 + rank), (uint32_t) i));
     return memory;
 }
 
@@ -274,7 +310,8 @@ static inline char *nc_row_expected(const struct nc_kind *k, MPI_Count count, in
 }
 
 /* Takes both away. */
-static inline void nc_row_compare(const struct nc_kind *k, MPI_Count count, char *row, char *expected, const char *what)
+static inline void nc_row_compare(const struct nc_kind *k, MPI_Count count, char *row,
+                                  char *expected, const char *what)
 {
     size_t bytes = (size_t) (count * k->extent) + 2 * NC_GUARD;
 
@@ -292,11 +329,11 @@ static inline void nc_row_compare(const struct nc_kind *k, MPI_Count count, char
 
 struct nc_reduction {
     MPI_Comm comm;
-    int root;                   /* -1: an allreduce */
+    int root; /* -1: an allreduce */
     const struct nc_kind *kind;
     MPI_Count count;
-    int in_place;               /* where it is allowed */
-    int large;                  /* the binding: counts are MPI_Count */
+    int in_place; /* where it is allowed */
+    int large;    /* the binding: counts are MPI_Count */
 };
 
 /* MPICH does not get as far as an algorithm with a reduce of nothing. */
@@ -307,10 +344,10 @@ static inline int nc_call_reduce(const struct nc_reduction *r, const void *from,
     if (r->root < 0 || r->count > 0)
         nc_count(r->root < 0 ? NC_ALLREDUCE : NC_REDUCE, r->comm);
     if (r->root < 0)
-        return r->large ? MPI_Allreduce_c(from, to, r->count, r->kind->type, r->kind->op, r->comm) :
-            MPI_Allreduce(from, to, count, r->kind->type, r->kind->op, r->comm);
-    return r->large ? MPI_Reduce_c(from, to, r->count, r->kind->type, r->kind->op, r->root, r->comm) :
-        MPI_Reduce(from, to, count, r->kind->type, r->kind->op, r->root, r->comm);
+        return r->large ? MPI_Allreduce_c(from, to, r->count, r->kind->type, r->kind->op, r->comm)
+                        : MPI_Allreduce(from, to, count, r->kind->type, r->kind->op, r->comm);
+    return r->large ? MPI_Reduce_c(from, to, r->count, r->kind->type, r->kind->op, r->root, r->comm)
+                    : MPI_Reduce(from, to, count, r->kind->type, r->kind->op, r->root, r->comm);
 }
 
 /* A call with its data, which differ by `number`. What was sent has to be as it was. */
@@ -327,13 +364,16 @@ static inline void nc_reduce(const struct nc_reduction *r, int number)
     from = nc_row_make(k, r->count, number, rank);
     if (gets)
         to = in_place ? from : nc_row_make(k, r->count, number, -1);
-    error = nc_call_reduce(r, in_place ? MPI_IN_PLACE : from + NC_GUARD, gets ? to + NC_GUARD : NULL);
+    error = nc_call_reduce(r, in_place ? MPI_IN_PLACE : from + NC_GUARD,
+                           gets ? to + NC_GUARD : NULL);
     if (error)
         nc_fail_now("error code", error, rank);
     if (gets)
-        nc_row_compare(k, r->count, to, nc_row_expected(k, r->count, number, size), "wrong result: byte, of");
+        nc_row_compare(k, r->count, to, nc_row_expected(k, r->count, number, size),
+                       "wrong result: byte, of");
     if (!in_place)
-        nc_row_compare(k, r->count, from, nc_row_make(k, r->count, number, rank), "changed what was sent: byte, of");
+        nc_row_compare(k, r->count, from, nc_row_make(k, r->count, number, rank),
+                       "changed what was sent: byte, of");
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* The first numacoll call of a communicator makes its segment: how long that takes, the fastest of ten. On a machine that has nothing else
- * to do it is below 1 ms at 2 ranks; more than a second is taken for a mistake. */
+/* The first numacoll call of a communicator makes its segment: how long that takes, the fastest of
+ * ten. On a machine that has nothing else to do it is below 1 ms at 2 ranks; more than a second is
+ * taken for a mistake. */
 
 #include "nctest.h"
 

@@ -1,7 +1,7 @@
 #include "across.h"
 
-int MPIDI_NUMACOLL_send(struct MPIDI_NUMACOLL_comm *state, const void *from, size_t bytes, int to, int tag, MPIR_Comm * comm,
-                        NC_ERRFLAG_T errflag, MPIR_Request ** request)
+int MPIDI_NUMACOLL_send(struct MPIDI_NUMACOLL_comm *state, const void *from, size_t bytes, int to,
+                        int tag, MPIR_Comm *comm, NC_ERRFLAG_T errflag, MPIR_Request **request)
 {
     state->counts.messages++;
     state->counts.message_bytes += bytes;
@@ -10,13 +10,16 @@ int MPIDI_NUMACOLL_send(struct MPIDI_NUMACOLL_comm *state, const void *from, siz
 
 /* ---- channels ---- */
 
-static void open_channel(struct nc_channel *c, struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm, int peer, int tag,
-                         NC_ERRFLAG_T errflag)
+static void open_channel(struct nc_channel *c, struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm,
+                         int peer, int tag, NC_ERRFLAG_T errflag)
 {
-    *c = (struct nc_channel) {
-        .state = state,.comm = comm,.peer = peer,.tag = tag,.errflag = errflag,.buffer = state->all.window,
-        .bytes = state->all.window_bytes
-    };
+    *c = (struct nc_channel){.state = state,
+                             .comm = comm,
+                             .peer = peer,
+                             .tag = tag,
+                             .errflag = errflag,
+                             .buffer = state->all.window,
+                             .bytes = state->all.window_bytes};
 }
 
 /* Ends the oldest message; its bytes. */
@@ -47,27 +50,29 @@ static void send_message(struct nc_channel *c, size_t bytes)
 {
     int i = (int) (c->begun++ % 2);
 
-    MPIDI_NUMACOLL_keep_first(&c->mpi_errno, MPIDI_NUMACOLL_send(c->state, c->buffer[i], bytes, c->peer, c->tag, c->comm,
-                                                                c->errflag, &c->request[i]));
+    MPIDI_NUMACOLL_keep_first(&c->mpi_errno,
+                              MPIDI_NUMACOLL_send(c->state, c->buffer[i], bytes, c->peer, c->tag,
+                                                  c->comm, c->errflag, &c->request[i]));
 }
 
 static void expect_message(struct nc_channel *c)
 {
     int i = (int) (c->begun++ % 2);
 
-    MPIDI_NUMACOLL_keep_first(&c->mpi_errno, MPIC_Irecv(c->buffer[i], (MPI_Aint) c->bytes, MPI_BYTE, c->peer, c->tag, c->comm,
-                                                       &c->request[i]));
+    MPIDI_NUMACOLL_keep_first(&c->mpi_errno, MPIC_Irecv(c->buffer[i], (MPI_Aint) c->bytes, MPI_BYTE,
+                                                        c->peer, c->tag, c->comm, &c->request[i]));
 }
 
 /* ---- freight ---- */
 
-void MPIDI_NUMACOLL_freight_open(struct nc_freight *f, struct MPIDI_NUMACOLL_comm *state, int node, MPIR_Comm * comm, int peer,
-                                 int tag, NC_ERRFLAG_T errflag)
+void MPIDI_NUMACOLL_freight_open(struct nc_freight *f, struct MPIDI_NUMACOLL_comm *state, int node,
+                                 MPIR_Comm *comm, int peer, int tag, NC_ERRFLAG_T errflag)
 {
     const struct nc_hierarchy *h = &state->all;
     int ranks = h->first[node + 1] - h->first[node];
 
-    *f = (struct nc_freight) {.ranks = ranks,.part = nc_window_part((size_t) ranks),.length = h->length,.rounds = 1 };
+    *f = (struct nc_freight){
+        .ranks = ranks, .part = nc_window_part((size_t) ranks), .length = h->length, .rounds = 1};
     open_channel(&f->channel, state, comm, peer, tag, errflag);
 }
 
@@ -131,7 +136,8 @@ int MPIDI_NUMACOLL_freight_close(struct nc_freight *f)
     return f->channel.mpi_errno;
 }
 
-struct nc_stream *MPIDI_NUMACOLL_node_streams(const struct nc_hierarchy *h, const struct nc_blocks *b, int node)
+struct nc_stream *MPIDI_NUMACOLL_node_streams(const struct nc_hierarchy *h,
+                                              const struct nc_blocks *b, int node)
 {
     for (int i = 0; i < h->first[node + 1] - h->first[node]; i++) {
         h->typed[i] = MPIDI_NUMACOLL_block(b, h->member[h->first[node] + i]);

@@ -33,10 +33,12 @@ static int gather_near(const struct allgather *g, const int *member)
     struct nc_typed own = *g->mine;
 
     MPIDI_NUMACOLL_stream_init(&stream, &own);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_allgather_node(MPIDI_NUMACOLL_move(state), &state->groups, &stream, from, state->sent));
+    mpi_errno = MPIDI_NUMACOLL_error(
+        nc_allgather_node(MPIDI_NUMACOLL_move(state), &state->groups, &stream, from, state->sent));
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(state->sent[i], &from[i]));
+            MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                      MPIDI_NUMACOLL_compare_lengths(state->sent[i], &from[i]));
     }
     return mpi_errno;
 }
@@ -84,40 +86,44 @@ static int inside_node(const struct allgather *g)
 /* A leader's. What has arrived is gathered until it is worth telling. */
 struct exchange {
     const struct allgather *g;
-    struct nc_stream remote;    /* the blocks of other nodes, up to `at` in place */
+    struct nc_stream remote; /* the blocks of other nodes, up to `at` in place */
     struct nc_row row;
-    char *arrived;              /* room for two windows */
-    size_t bytes;               /* of them */
-    size_t total;               /* bytes that have arrived, before these too */
+    char *arrived; /* room for two windows */
+    size_t bytes;  /* of them */
+    size_t total;  /* bytes that have arrived, before these too */
     int mpi_errno;
 };
 
 /* To the rest of the node. A message of less than a window is the last. */
 static void tell_node(struct exchange *e)
 {
-    struct nc_stream stream = {.bytes = e->arrived,.length = e->bytes };
+    struct nc_stream stream = {.bytes = e->arrived, .length = e->bytes};
     size_t sent;
 
     if (e->g->state->size > 1)
-        MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(e->g), 0, &stream, &sent)));
+        MPIDI_NUMACOLL_keep_first(
+            &e->mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(e->g), 0, &stream, &sent)));
     e->bytes = 0;
 }
 
 /* Begins a message of the next window of a stream; its bytes. */
-static size_t send_window(struct exchange *e, struct nc_stream *stream, int to, MPIR_Request ** request)
+static size_t send_window(struct exchange *e, struct nc_stream *stream, int to,
+                          MPIR_Request **request)
 {
     char *window = e->g->state->all.window[NC_WINDOWS - 1];
     size_t bytes = nc_stream_rest(stream) < NC_WINDOW ? nc_stream_rest(stream) : NC_WINDOW;
     struct nc_ledger elsewhere;
 
-    MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(stream, window, bytes, 0, &elsewhere)));
-    MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_send(e->g->state, window, bytes, to, e->g->tag, e->g->comm,
-                                                                e->g->errflag, request));
+    MPIDI_NUMACOLL_keep_first(
+        &e->mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(stream, window, bytes, 0, &elsewhere)));
+    MPIDI_NUMACOLL_keep_first(&e->mpi_errno,
+                              MPIDI_NUMACOLL_send(e->g->state, window, bytes, to, e->g->tag,
+                                                  e->g->comm, e->g->errflag, request));
     return bytes;
 }
 
 /* Waits for one. */
-static size_t receive_window(struct exchange *e, MPIR_Request ** request)
+static size_t receive_window(struct exchange *e, MPIR_Request **request)
 {
     struct nc_ledger elsewhere;
     MPI_Status status;
@@ -127,8 +133,9 @@ static size_t receive_window(struct exchange *e, MPIR_Request ** request)
     MPIDI_NUMACOLL_keep_first(&e->mpi_errno, mpi_errno);
     if (mpi_errno == MPI_SUCCESS)
         bytes = (size_t) MPIR_STATUS_GET_COUNT(status);
-    MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(&e->remote, e->arrived + e->bytes, bytes, 0,
-                                                                            &elsewhere)));
+    MPIDI_NUMACOLL_keep_first(
+        &e->mpi_errno,
+        MPIDI_NUMACOLL_error(nc_copy_out(&e->remote, e->arrived + e->bytes, bytes, 0, &elsewhere)));
     e->bytes += bytes;
     e->total += bytes;
     if (e->bytes >= NC_WINDOW)
@@ -136,7 +143,8 @@ static size_t receive_window(struct exchange *e, MPIR_Request ** request)
     return bytes;
 }
 
-/* The blocks of so many nodes, mine and those before it, to the node at a distance; as many come from the other side. */
+/* The blocks of so many nodes, mine and those before it, to the node at a distance; as many come
+ * from the other side. */
 static void exchange_with(struct exchange *e, int distance, int nodes)
 {
     const struct nc_hierarchy *h = &e->g->state->all;
@@ -155,8 +163,9 @@ static void exchange_with(struct exchange *e, int distance, int nodes)
         MPIR_Request *in = NULL, *out = NULL;
         MPI_Status status;
         if (received == NC_WINDOW)
-            MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIC_Irecv(e->arrived + e->bytes, NC_WINDOW, MPI_BYTE, from, e->g->tag,
-                                                               e->g->comm, &in));
+            MPIDI_NUMACOLL_keep_first(&e->mpi_errno,
+                                      MPIC_Irecv(e->arrived + e->bytes, NC_WINDOW, MPI_BYTE, from,
+                                                 e->g->tag, e->g->comm, &in));
         sent = sent == NC_WINDOW ? send_window(e, &stream, to, &out) : 0;
         received = in ? receive_window(e, &in) : 0;
         if (out)
@@ -180,7 +189,8 @@ static void hear_from_leader(struct exchange *e)
     size_t sent;
 
     do {
-        MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(e->g), 0, &e->remote, &sent)));
+        MPIDI_NUMACOLL_keep_first(&e->mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(
+                                                     bcast_of(e->g), 0, &e->remote, &sent)));
         e->total += sent;
     } while (sent >= NC_WINDOW);
 }
@@ -189,9 +199,10 @@ static int from_other_nodes(const struct allgather *g)
 {
     const struct nc_hierarchy *h = &g->state->all;
     int here = h->first[h->node + 1] - h->first[h->node];
-    struct exchange e = {.g = g };
+    struct exchange e = {.g = g};
 
-    MPIDI_NUMACOLL_row_init(&e.remote, &e.row, g->blocks, h->back + here, g->comm->local_size - here);
+    MPIDI_NUMACOLL_row_init(&e.remote, &e.row, g->blocks, h->back + here,
+                            g->comm->local_size - here);
     if (g->state->rank == 0)
         exchange_nodes(&e);
     else
@@ -217,27 +228,33 @@ static int allgather(struct allgather *g, struct nc_typed *mine, enum nc_coll co
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
-                             MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
+                             MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
     struct nc_typed mine = {(void *) sendbuf, sendcount, sendtype};
-    struct nc_blocks blocks = {.buffer = recvbuf,.count = recvcount,.datatype = recvtype };
-    struct allgather call = {.state = MPIDI_NUMACOLL_home_state(comm),.blocks = &blocks,.tag = MPIR_ALLGATHER_TAG,.comm = comm,
-        .errflag = errflag
-    };
+    struct nc_blocks blocks = {.buffer = recvbuf, .count = recvcount, .datatype = recvtype};
+    struct allgather call = {.state = MPIDI_NUMACOLL_home_state(comm),
+                             .blocks = &blocks,
+                             .tag = MPIR_ALLGATHER_TAG,
+                             .comm = comm,
+                             .errflag = errflag};
 
     return allgather(&call, &mine, NC_COLL_ALLGATHER);
 }
 
-int MPIDI_NUMACOLL_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
-                              const MPI_Aint * recvcounts, const MPI_Aint * displs, MPI_Datatype recvtype, MPIR_Comm * comm,
-                              NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                              MPI_Datatype recvtype, MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
     struct nc_typed mine = {(void *) sendbuf, sendcount, sendtype};
-    struct nc_blocks blocks = {.buffer = recvbuf,.counts = recvcounts,.displs = displs,.datatype = recvtype };
-    struct allgather call = {.state = MPIDI_NUMACOLL_home_state(comm),.blocks = &blocks,.tag = MPIR_ALLGATHERV_TAG,.comm = comm,
-        .errflag = errflag
-    };
+    struct nc_blocks blocks = {
+        .buffer = recvbuf, .counts = recvcounts, .displs = displs, .datatype = recvtype};
+    struct allgather call = {.state = MPIDI_NUMACOLL_home_state(comm),
+                             .blocks = &blocks,
+                             .tag = MPIR_ALLGATHERV_TAG,
+                             .comm = comm,
+                             .errflag = errflag};
 
     return allgather(&call, &mine, NC_COLL_ALLGATHERV);
 }

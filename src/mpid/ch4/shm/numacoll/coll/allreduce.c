@@ -127,11 +127,11 @@ static int sliced(struct nc_reduction *r)
 /* A call by windows. */
 struct windows {
     struct nc_reduction *r;
-    size_t count, most;         /* elements, of the message and of a window */
-    int head;                   /* local rank that the windows go to, and come from, inside the node */
-    struct nc_bcast *bcast;     /* ... on the way down */
-    const struct nc_team *heads;        /* exchange in between; NULL: there is one */
-    struct nc_hier *hier;       /* of the head, if there are levels above it; else NULL */
+    size_t count, most;     /* elements, of the message and of a window */
+    int head;               /* local rank that the windows go to, and come from, inside the node */
+    struct nc_bcast *bcast; /* ... on the way down */
+    const struct nc_team *heads; /* exchange in between; NULL: there is one */
+    struct nc_hier *hier;        /* of the head, if there are levels above it; else NULL */
 };
 
 static size_t elements_of(const struct windows *c, uint64_t w)
@@ -236,7 +236,8 @@ static int reduce_exchange_bcast(struct nc_reduction *r)
 static int across_nodes(struct nc_reduction *r, bool rab)
 {
     size_t count = (size_t) r->mine.count, bytes = count * r->element;
-    struct windows c = {.r = r, .count = count, .bcast = &r->state->bcast[r->state->leaf + 1].bcast};
+    struct windows c = {
+        .r = r, .count = count, .bcast = &r->state->bcast[r->state->leaf + 1].bcast};
     struct nc_ways up, down, exchange;
     struct nc_hier x;
     int mpi_errno;
@@ -264,8 +265,8 @@ static int reduce_then_bcast(struct nc_reduction *r)
 {
     int mpi_errno = MPIDI_NUMACOLL_reduce_to(r, 0, MPIR_ALLREDUCE_TAG);
 
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->state, &r->result, 0,
-                                                                     r->comm, r->errflag));
+    MPIDI_NUMACOLL_keep_first(
+        &mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->state, &r->result, 0, r->comm, r->errflag));
     return mpi_errno;
 }
 
@@ -293,14 +294,15 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
     struct nc_situation situation = {.ranks = state->size,
                                      .crowded = MPIDI_NUMACOLL_world.crowded,
                                      .numa_nodes = state->groups.levels > 1};
-    enum nc_allreduce_version version =
-        wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
-            ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count)
-            : (enum nc_allreduce_version)(wanted - 1);
+    enum nc_allreduce_version version = wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
+                                            ? nc_select_allreduce(
+                                                  &situation, r->element * (size_t) r->mine.count)
+                                            : (enum nc_allreduce_version)(wanted - 1);
 
     if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
         version = NC_ALLREDUCE_RB;
-    if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) && !(r->commutative && r->plain))
+    if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) &&
+        !(r->commutative && r->plain))
         version = NC_ALLREDUCE_SYMMETRIC;
     return version;
 }
@@ -320,8 +322,7 @@ static int allreduce(struct nc_reduction *r)
         [NC_ALLREDUCE_SYMMETRIC] = symmetric,
         [NC_ALLREDUCE_SLICED] = sliced,
         [NC_ALLREDUCE_RB] = reduce_bcast,
-        [NC_ALLREDUCE_RAB] = reduce_exchange_bcast
-    };
+        [NC_ALLREDUCE_RAB] = reduce_exchange_bcast};
     bool across = MPIDI_NUMACOLL_is_across(r->comm);
     enum nc_allreduce_version version = NC_ALLREDUCE_RB;
 

@@ -62,10 +62,9 @@ static void share(struct relay *r, char *bytes, size_t n)
     size_t sent;
 
     if (state->size > 1)
-        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno,
-                                  MPIDI_NUMACOLL_error(
-                                      nc_bcast_node(&state->bcast[state->leaf + 1].bcast,
-                                                    state->rank, &stream, &sent)));
+        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(
+                                                          &state->bcast[state->leaf + 1].bcast,
+                                                          state->rank, &stream, &sent)));
 }
 
 /* What is in a window to the node and to my user; the root's has it. */
@@ -76,9 +75,8 @@ static void deliver(struct relay *r, char *place, size_t n)
     r->done += n;
     share(r, place, n);
     if (!r->is_root)
-        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno,
-                                  MPIDI_NUMACOLL_error(
-                                      nc_copy_out(r->user, place, n, 0, &elsewhere)));
+        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(
+                                                          r->user, place, n, 0, &elsewhere)));
 }
 
 static void fill(struct relay *r, char *place, size_t n)
@@ -86,9 +84,8 @@ static void fill(struct relay *r, char *place, size_t n)
     struct nc_ledger elsewhere;
 
     if (r->is_root)
-        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno,
-                                  MPIDI_NUMACOLL_error(
-                                      nc_copy_in(r->user, place, n, 0, &elsewhere)));
+        MPIDI_NUMACOLL_keep_first(
+            &r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(r->user, place, n, 0, &elsewhere)));
 }
 
 /* The head goes by trees that do not depend on it, and the first bytes with it: unless they are to

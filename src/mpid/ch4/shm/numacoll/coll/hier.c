@@ -32,18 +32,17 @@ static struct nc_way model_tree(struct nc_model_link link, int p, size_t bytes, 
 /* For the exchange of a window among p: whole to each in turn, or by parts. */
 static struct nc_way model_exchange(struct nc_model_link link, int p, size_t bytes)
 {
-    return (struct nc_way){nc_model_doubling(link, p, bytes) <=
-                                   nc_model_rabenseifner(link, p, bytes)
-                               ? NC_RD
-                               : NC_RSAG,
-                           2};
+    return (struct nc_way){
+        nc_model_doubling(link, p, bytes) <= nc_model_rabenseifner(link, p, bytes) ? NC_RD
+                                                                                   : NC_RSAG,
+        2};
 }
 
 static struct nc_way way_of(const struct MPIDI_NUMACOLL_comm *state, enum nc_direction direction,
                             int level, size_t bytes, size_t element)
 {
-    static const enum nc_algorithm *const words[] =
-        {[NC_REDUCE] = reduce_words, [NC_BCAST] = bcast_words, [NC_ALLREDUCE] = allreduce_words};
+    static const enum nc_algorithm *const words[] = {
+        [NC_REDUCE] = reduce_words, [NC_BCAST] = bcast_words, [NC_ALLREDUCE] = allreduce_words};
     const struct nc_across_choice *c = &state->across[state->leaf + 1];
     enum nc_level name = state->all.name[level];
     const struct nc_plan *plan = &c->plan[direction];
@@ -195,8 +194,8 @@ void MPIDI_NUMACOLL_hier_settle(struct nc_hier *x, struct nc_lane *lane, uint64_
 
     while (*n > 0) {
         MPI_Status status;
-        MPIDI_NUMACOLL_keep_first(&x->mpi_errno, NC_WAITALL(1, &lane->sent[w % NC_PLACES][--*n],
-                                                            &status, x->errflag));
+        MPIDI_NUMACOLL_keep_first(
+            &x->mpi_errno, NC_WAITALL(1, &lane->sent[w % NC_PLACES][--*n], &status, x->errflag));
     }
 }
 

@@ -33,7 +33,7 @@ struct nc_hier {
     int root;
     const struct nc_reduction *reduction; /* NULL where nothing is combined */
     size_t element;                       /* bytes; 1 where nothing is combined */
-    int turn;                             /* which of two buffers what is to be combined comes into */
+    int turn; /* which of two buffers what is to be combined comes into */
     struct nc_lane up, down;
     int mpi_errno; /* the first error; the others are still served */
 };

@@ -18,8 +18,7 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
         return r->combiner.own(r->combiner.context, 0, every.count);
     if (r->commutative && r->plain)
         mpi_errno = MPIDI_NUMACOLL_error(
-            nc_reduce_tree_node(move, r->route, local_root,
-                                &r->combiner, mine, &unequal));
+            nc_reduce_tree_node(move, r->route, local_root, &r->combiner, mine, &unequal));
     else
         mpi_errno = MPIDI_NUMACOLL_error(
             nc_reduce_ordered_node(move, &all, local_root, &r->combiner, mine, &every, &unequal));
@@ -73,12 +72,11 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
     for (size_t first = 0; first < count || first == 0; first += most) {
         size_t n = count - first < most ? count - first : most;
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
-        struct nc_blocks blocks = {.buffer = memory,
-                                   .count = (MPI_Aint) (n * r->element),
-                                   .datatype = MPI_BYTE};
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag,
-                                                               r->comm, r->errflag));
+        struct nc_blocks blocks = {
+            .buffer = memory, .count = (MPI_Aint) (n * r->element), .datatype = MPI_BYTE};
+        MPIDI_NUMACOLL_keep_first(
+            &mpi_errno,
+            MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag, r->comm, r->errflag));
         if (is_root)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory, first, n));
     }
@@ -135,11 +133,9 @@ static int across_nodes(struct nc_reduction *r, int root)
     if (r->state->rank == speaker)
         return speak(r, &ways, root, most);
     for (size_t first = 0; first < count || first == 0; first += most)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_reduce_window(r, speaker, first,
-                                                               count - first < most ? count - first
-                                                                                    : most,
-                                                               NULL));
+        MPIDI_NUMACOLL_keep_first(
+            &mpi_errno, MPIDI_NUMACOLL_reduce_window(
+                            r, speaker, first, count - first < most ? count - first : most, NULL));
     return mpi_errno;
 }
 

@@ -1,13 +1,16 @@
 #include "reduction.h"
 
-struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of, size_t first, size_t n)
+struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of,
+                                        size_t first, size_t n)
 {
-    return (struct nc_typed) {(char *) of->buffer + (MPI_Aint) first * r->extent, (MPI_Aint) n, of->datatype};
+    return (struct nc_typed){(char *) of->buffer + (MPI_Aint) first * r->extent, (MPI_Aint) n,
+                             of->datatype};
 }
 
 /* ---- the combiner ---- */
 
-static struct nc_typed operand(const struct nc_reduction *r, const char *from, size_t first, size_t n)
+static struct nc_typed operand(const struct nc_reduction *r, const char *from, size_t first,
+                               size_t n)
 {
     struct nc_typed all = {(void *) from, 0, r->mine.datatype};
 
@@ -47,7 +50,8 @@ static int join(void *context, size_t first, const void *packed, size_t n)
 
     if (!r->plain) {
         struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
-        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element) : MPIDI_NUMACOLL_internal_error();
+        int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element)
+                                     : MPIDI_NUMACOLL_internal_error();
         if (mpi_errno != MPI_SUCCESS)
             return mpi_errno;
         packed = r->temporary;
@@ -55,7 +59,8 @@ static int join(void *context, size_t first, const void *packed, size_t n)
     return MPIR_Reduce_local(packed, to.buffer, (MPI_Aint) n, r->mine.datatype, r->op);
 }
 
-int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, void *result, size_t n)
+int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, void *result,
+                        size_t n)
 {
     int mpi_errno;
 
@@ -79,12 +84,16 @@ static int join_packed(void *context, const void *packed, void *other, size_t n)
 /* Names of MPI's types that a compiler has; the others are nobody's. */
 static bool number_of(MPI_Datatype datatype, enum nc_number *number)
 {
-#define NC_SIZED(name, type) (sizeof(type) == 1 ? name##8 : sizeof(type) == 2 ? name##16 : sizeof(type) == 4 ? name##32 : name##64)
+#define NC_SIZED(name, type) \
+    (sizeof(type) == 1   ? name##8 \
+     : sizeof(type) == 2 ? name##16 \
+     : sizeof(type) == 4 ? name##32 \
+                         : name##64)
 #define NC_CASE(datatype, kind) \
     case datatype: \
         *number = (kind); \
         return true;
-#define NC_SIGNED(datatype, type) NC_CASE(datatype, NC_SIZED(NC_INT, type))
+#define NC_SIGNED(datatype, type)   NC_CASE(datatype, NC_SIZED(NC_INT, type))
 #define NC_UNSIGNED(datatype, type) NC_CASE(datatype, NC_SIZED(NC_UINT, type))
     switch (datatype) {
         NC_SIGNED(MPI_SIGNED_CHAR, signed char)
@@ -112,7 +121,8 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
         NC_CASE(MPI_DOUBLE, NC_DOUBLE)
 #ifdef HAVE_FORTRAN_BINDING
         NC_SIGNED(MPI_INTEGER, MPI_Fint)
-        NC_CASE(MPI_REAL, MPIR_Datatype_get_basic_size(MPI_REAL) == sizeof(float) ? NC_FLOAT : NC_DOUBLE)
+        NC_CASE(MPI_REAL,
+                MPIR_Datatype_get_basic_size(MPI_REAL) == sizeof(float) ? NC_FLOAT : NC_DOUBLE)
         NC_CASE(MPI_DOUBLE_PRECISION, NC_DOUBLE)
 #endif
         default:
@@ -123,9 +133,8 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
 static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
 {
     static const MPI_Op ops[NC_OPS] = {
-        [NC_SUM] = MPI_SUM,[NC_PROD] = MPI_PROD,[NC_MAX] = MPI_MAX,[NC_MIN] = MPI_MIN,
-        [NC_BAND] = MPI_BAND,[NC_BOR] = MPI_BOR,[NC_BXOR] = MPI_BXOR
-    };
+        [NC_SUM] = MPI_SUM,   [NC_PROD] = MPI_PROD, [NC_MAX] = MPI_MAX,  [NC_MIN] = MPI_MIN,
+        [NC_BAND] = MPI_BAND, [NC_BOR] = MPI_BOR,   [NC_BXOR] = MPI_BXOR};
     enum nc_number number;
 
     /* compilers may have made Fortran's numbers larger than C's */
@@ -139,7 +148,8 @@ static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
     return NULL;
 }
 
-/* Of MPI's types, whose handles mean the same for ever; and so do those of operations that there are functions for. */
+/* Of MPI's types, whose handles mean the same for ever; and so do those of operations that there
+ * are functions for. */
 static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Datatype datatype)
 {
     if (state->numbers.op != op || state->numbers.datatype != datatype) {
@@ -170,7 +180,8 @@ size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r)
 /* Elements that are joined at once, at most. */
 static size_t joined_at_once(const struct nc_reduction *r)
 {
-    size_t count = (size_t) r->mine.count, fragment = MPIDI_NUMACOLL_move(r->state)->largest_fragment;
+    size_t count = (size_t) r->mine.count,
+           fragment = MPIDI_NUMACOLL_move(r->state)->largest_fragment;
     size_t n = MPIDI_NUMACOLL_gathered_at_once(r);
 
     if (r->fits && !MPIDI_NUMACOLL_is_across(r->comm))
@@ -190,12 +201,13 @@ static int make_temporary(struct nc_reduction *r, MPI_Aint lb, MPI_Aint true_ext
     if (r->extent < 0 && n > 0)
         r->temporary += (n - 1) * step;
 
-  fn_fail:
+fn_fail:
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf, bool has_result, MPI_Aint count,
-                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf,
+                                  bool has_result, MPI_Aint count, MPI_Datatype datatype, MPI_Op op,
+                                  MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
     MPI_Aint size, extent, lb = 0, true_extent = 0;
     bool builtin = MPIDI_NUMACOLL_is_builtin(datatype);
@@ -217,8 +229,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     r->state = state;
     r->comm = comm;
     r->errflag = errflag;
-    r->mine = (struct nc_typed) {(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count, datatype};
-    r->result = (struct nc_typed) {recvbuf, count, datatype};
+    r->mine = (struct nc_typed){(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count,
+                                datatype};
+    r->result = (struct nc_typed){recvbuf, count, datatype};
     r->has_result = has_result;
     r->op = op;
     r->commutative = combine || MPIR_Op_is_commutative(op);
@@ -226,8 +239,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* on several nodes by what they have agreed on, for their slots may differ */
-    r->fits = MPIDI_NUMACOLL_is_across(comm) ? r->element <= state->smallest_slot && r->element <= NC_WINDOW :
-        nc_reduce_fits(MPIDI_NUMACOLL_move(state), r->element);
+    r->fits = MPIDI_NUMACOLL_is_across(comm)
+                  ? r->element <= state->smallest_slot && r->element <= NC_WINDOW
+                  : nc_reduce_fits(MPIDI_NUMACOLL_move(state), r->element);
     r->temporary = NULL;
     r->allocated = NULL;
     r->combiner.element = r->element;

@@ -1,5 +1,5 @@
-/* MPI_Scatter, MPI_Scatterv: the root fills the queues of the receivers; to other nodes it sends messages, whose leaders do
- * that. */
+/* MPI_Scatter, MPI_Scatterv: the root fills the queues of the receivers; to other nodes it sends
+ * messages, whose leaders do that. */
 
 #include "across.h"
 
@@ -20,11 +20,13 @@ static int serve(const struct scatter *s)
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = s->state;
-    struct nc_stream *to = MPIDI_NUMACOLL_block_streams(state, s->blocks, MPIDI_NUMACOLL_members(state, s->comm));
+    struct nc_stream *to = MPIDI_NUMACOLL_block_streams(state, s->blocks,
+                                                        MPIDI_NUMACOLL_members(state, s->comm));
     struct nc_typed own = MPIDI_NUMACOLL_block(s->blocks, s->root);
 
     if (state->size > 1)
-        mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_move(state), state->rank, to, NULL, NULL));
+        mpi_errno = MPIDI_NUMACOLL_error(
+            nc_scatter_node(MPIDI_NUMACOLL_move(state), state->rank, to, NULL, NULL));
     /* last: meanwhile the others read */
     if (s->mine->buffer != MPI_IN_PLACE)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine));
@@ -38,7 +40,8 @@ static int send_node(const struct scatter *s, int node)
     struct nc_freight freight;
     struct nc_stream *block = MPIDI_NUMACOLL_node_streams(h, s->blocks, node);
 
-    MPIDI_NUMACOLL_freight_open(&freight, s->state, node, s->comm, nc_hierarchy_leader(h, node), s->tag, s->errflag);
+    MPIDI_NUMACOLL_freight_open(&freight, s->state, node, s->comm, nc_hierarchy_leader(h, node),
+                                s->tag, s->errflag);
     for (int i = 0; i < freight.ranks; i++)
         freight.length[i] = block[i].length;
     MPIDI_NUMACOLL_freight_count(&freight);
@@ -47,7 +50,8 @@ static int send_node(const struct scatter *s, int node)
         for (int i = 0; i < freight.ranks; i++) {
             size_t window = MPIDI_NUMACOLL_freight_window(&freight, i);
             struct nc_ledger elsewhere;
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&block[i], at, window, 0, &elsewhere)));
+            MPIDI_NUMACOLL_keep_first(
+                &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&block[i], at, window, 0, &elsewhere)));
             at += window;
         }
         MPIDI_NUMACOLL_freight_send(&freight, at);
@@ -65,7 +69,8 @@ static int receive_near(const struct scatter *s, int local_root)
     size_t sent;
 
     MPIDI_NUMACOLL_stream_init(&stream, s->mine);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_move(s->state), local_root, NULL, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(
+        nc_scatter_node(MPIDI_NUMACOLL_move(s->state), local_root, NULL, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
@@ -76,7 +81,8 @@ static int receive_near(const struct scatter *s, int local_root)
 static int share_lengths(const struct scatter *s, struct nc_freight *freight)
 {
     struct MPIDI_NUMACOLL_comm *state = s->state;
-    struct nc_stream lengths = {.bytes = (char *) freight->length,.length = (size_t) state->size * sizeof *freight->length };
+    struct nc_stream lengths = {.bytes = (char *) freight->length,
+                                .length = (size_t) state->size * sizeof *freight->length};
     size_t sent;
     int error = 0;
 
@@ -87,7 +93,8 @@ static int share_lengths(const struct scatter *s, struct nc_freight *freight)
 }
 
 /* Leader: a window of everybody's. */
-static int share_window(const struct scatter *s, const struct nc_freight *freight, char *at, struct nc_stream *mine)
+static int share_window(const struct scatter *s, const struct nc_freight *freight, char *at,
+                        struct nc_stream *mine)
 {
     struct MPIDI_NUMACOLL_comm *state = s->state;
     int mpi_errno = MPI_SUCCESS;
@@ -96,17 +103,20 @@ static int share_window(const struct scatter *s, const struct nc_freight *freigh
 
     for (int i = 0; i < state->size; i++) {
         size_t window = MPIDI_NUMACOLL_freight_window(freight, i);
-        state->stream[i] = (struct nc_stream) {.bytes = at,.length = window };
+        state->stream[i] = (struct nc_stream){.bytes = at, .length = window};
         at += window;
     }
     if (state->size > 1)
-        mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_move(state), 0, state->stream, NULL, NULL));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(mine, own, MPIDI_NUMACOLL_freight_window(freight, 0), 0,
-                                                                         &elsewhere)));
+        mpi_errno = MPIDI_NUMACOLL_error(
+            nc_scatter_node(MPIDI_NUMACOLL_move(state), 0, state->stream, NULL, NULL));
+    MPIDI_NUMACOLL_keep_first(
+        &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(
+                        mine, own, MPIDI_NUMACOLL_freight_window(freight, 0), 0, &elsewhere)));
     return mpi_errno;
 }
 
-static int receive_as_leader(const struct scatter *s, struct nc_freight *freight, struct nc_stream *mine)
+static int receive_as_leader(const struct scatter *s, struct nc_freight *freight,
+                             struct nc_stream *mine)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -120,14 +130,16 @@ static int receive_as_leader(const struct scatter *s, struct nc_freight *freight
     return mpi_errno;
 }
 
-static int receive_from_leader(const struct scatter *s, struct nc_freight *freight, struct nc_stream *mine)
+static int receive_from_leader(const struct scatter *s, struct nc_freight *freight,
+                               struct nc_stream *mine)
 {
     int mpi_errno = share_lengths(s, freight);
 
     do {
         size_t sent;
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_move(s->state), 0, NULL, mine,
-                                                                                 &sent)));
+        MPIDI_NUMACOLL_keep_first(
+            &mpi_errno, MPIDI_NUMACOLL_error(
+                            nc_scatter_node(MPIDI_NUMACOLL_move(s->state), 0, NULL, mine, &sent)));
     } while (MPIDI_NUMACOLL_freight_next(freight));
     return mpi_errno;
 }
@@ -141,8 +153,10 @@ static int receive_across(const struct scatter *s)
 
     MPIDI_NUMACOLL_stream_init(&mine, s->mine);
     MPIDI_NUMACOLL_freight_open(&freight, s->state, h->node, s->comm, s->root, s->tag, s->errflag);
-    mpi_errno = s->state->rank == 0 ? receive_as_leader(s, &freight, &mine) : receive_from_leader(s, &freight, &mine);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(freight.length[s->state->rank], &mine));
+    mpi_errno = s->state->rank == 0 ? receive_as_leader(s, &freight, &mine)
+                                    : receive_from_leader(s, &freight, &mine);
+    MPIDI_NUMACOLL_keep_first(
+        &mpi_errno, MPIDI_NUMACOLL_compare_lengths(freight.length[s->state->rank], &mine));
     return mpi_errno;
 }
 
@@ -168,23 +182,28 @@ static int scatter(const struct scatter *s, enum nc_coll coll)
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
-                           MPI_Datatype recvtype, int root, MPIR_Comm * comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                           MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
-    struct nc_blocks blocks = {.buffer = (void *) sendbuf,.count = sendcount,.datatype = sendtype };
+    struct nc_blocks blocks = {
+        .buffer = (void *) sendbuf, .count = sendcount, .datatype = sendtype};
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
-    struct scatter call = {MPIDI_NUMACOLL_home_state(comm), &blocks, &mine, root, MPIR_SCATTER_TAG, comm, errflag};
+    struct scatter call = {
+        MPIDI_NUMACOLL_home_state(comm), &blocks, &mine, root, MPIR_SCATTER_TAG, comm, errflag};
 
     return scatter(&call, NC_COLL_SCATTER);
 }
 
-int MPIDI_NUMACOLL_scatterv(const void *sendbuf, const MPI_Aint * sendcounts, const MPI_Aint * displs, MPI_Datatype sendtype,
-                            void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root, MPIR_Comm * comm,
-                            NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_scatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
+                            MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                            MPI_Datatype recvtype, int root, MPIR_Comm *comm, NC_ERRFLAG_T errflag)
 {
-    struct nc_blocks blocks = {.buffer = (void *) sendbuf,.counts = sendcounts,.displs = displs,.datatype = sendtype };
+    struct nc_blocks blocks = {
+        .buffer = (void *) sendbuf, .counts = sendcounts, .displs = displs, .datatype = sendtype};
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
-    struct scatter call = {MPIDI_NUMACOLL_home_state(comm), &blocks, &mine, root, MPIR_SCATTERV_TAG, comm, errflag};
+    struct scatter call = {
+        MPIDI_NUMACOLL_home_state(comm), &blocks, &mine, root, MPIR_SCATTERV_TAG, comm, errflag};
 
     return scatter(&call, NC_COLL_SCATTERV);
 }

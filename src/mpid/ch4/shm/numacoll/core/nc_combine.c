@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-/* -O2 may leave loops alone whose length is not known, and a result that is b looks like a dependence. */
+/* -O2 may leave loops alone whose length is not known, and a result that is b looks like a
+ * dependence. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined __GNUC__
@@ -34,19 +35,27 @@
 #define FUNCTION(name, T, expression) LOOP(, name, T, expression)
 #endif
 
-/* Where users have numbers: not necessarily aligned, and of a name the compiler would not take for theirs. */
+/* Where users have numbers: not necessarily aligned, and of a name the compiler would not take for
+ * theirs. */
 #define THERE(T) typedef T T##_there __attribute__((may_alias, aligned(1)));
-THERE(int8_t) THERE(int16_t) THERE(int32_t) THERE(int64_t)
-THERE(uint8_t) THERE(uint16_t) THERE(uint32_t) THERE(uint64_t)
-THERE(float) THERE(double)
+THERE(int8_t)
+THERE(int16_t)
+THERE(int32_t)
+THERE(int64_t)
+THERE(uint8_t)
+THERE(uint16_t)
+THERE(uint32_t)
+THERE(uint64_t)
+THERE(float)
+THERE(double)
 
 /* W: what a product is computed in: an int, which narrower ones become, would overflow. */
 #define NUMBERS(name, T, W) \
     FUNCTION(sum_##name, T, a + b) \
-    FUNCTION(prod_##name, T, (W) a * (W) b)
+    FUNCTION(prod_##name, T, (W) a *(W) b)
 
 #define BITS(name, T) \
-    FUNCTION(band_##name, T, a & b) \
+    FUNCTION(band_##name, T, a &b) \
     FUNCTION(bor_##name, T, a | b) \
     FUNCTION(bxor_##name, T, a ^ b)
 
@@ -76,24 +85,23 @@ ORDERED(float, float)
 ORDERED(double, double)
 
 /* Signs make no difference but to order. */
-#define WHOLE(op, wide) UNSIGNED(op, wide), UNSIGNED(op, wide)
-#define SIGNED(op, wide) op##_int8##wide, op##_int16##wide, op##_int32##wide, op##_int64##wide
+#define WHOLE(op, wide)    UNSIGNED(op, wide), UNSIGNED(op, wide)
+#define SIGNED(op, wide)   op##_int8##wide, op##_int16##wide, op##_int32##wide, op##_int64##wide
 #define UNSIGNED(op, wide) op##_uint8##wide, op##_uint16##wide, op##_uint32##wide, op##_uint64##wide
-#define REAL(op, wide) op##_float##wide, op##_double##wide
+#define REAL(op, wide)     op##_float##wide, op##_double##wide
 
 #define TABLE(wide) \
     [NC_SUM] = {WHOLE(sum, wide), REAL(sum, wide)}, \
     [NC_PROD] = {WHOLE(prod, wide), REAL(prod, wide)}, \
     [NC_MAX] = {SIGNED(max, wide), UNSIGNED(max, wide), REAL(max, wide)}, \
     [NC_MIN] = {SIGNED(min, wide), UNSIGNED(min, wide), REAL(min, wide)}, \
-    [NC_BAND] = {WHOLE(band, wide)}, \
-    [NC_BOR] = {WHOLE(bor, wide)}, \
+    [NC_BAND] = {WHOLE(band, wide)}, [NC_BOR] = {WHOLE(bor, wide)}, \
     [NC_BXOR] = {WHOLE(bxor, wide)}
 
-static nc_combine *const function[NC_OPS][NC_NUMBERS] = { TABLE() };
+static nc_combine *const function[NC_OPS][NC_NUMBERS] = {TABLE()};
 
 #ifdef HAVE_WIDE
-static nc_combine *const wide_function[NC_OPS][NC_NUMBERS] = { TABLE(_wide) };
+static nc_combine *const wide_function[NC_OPS][NC_NUMBERS] = {TABLE(_wide)};
 #endif
 
 nc_combine *nc_combine_find(enum nc_op op, enum nc_number number, bool wide)

@@ -9,9 +9,17 @@
 enum nc_op { NC_SUM, NC_PROD, NC_MAX, NC_MIN, NC_BAND, NC_BOR, NC_BXOR, NC_OPS };
 
 enum nc_number {
-    NC_INT8, NC_INT16, NC_INT32, NC_INT64,
-    NC_UINT8, NC_UINT16, NC_UINT32, NC_UINT64,
-    NC_FLOAT, NC_DOUBLE, NC_NUMBERS
+    NC_INT8,
+    NC_INT16,
+    NC_INT32,
+    NC_INT64,
+    NC_UINT8,
+    NC_UINT16,
+    NC_UINT32,
+    NC_UINT64,
+    NC_FLOAT,
+    NC_DOUBLE,
+    NC_NUMBERS
 };
 
 static inline size_t nc_number_bytes(enum nc_number number)
@@ -19,13 +27,13 @@ static inline size_t nc_number_bytes(enum nc_number number)
     return number == NC_DOUBLE ? 8 : number == NC_FLOAT ? 4 : (size_t) 1 << number % 4;
 }
 
-/* result[i] := a[i] op b[i], for n elements, which need not be aligned. The result may be an operand, but not
- * overlap with one in another way. Signed numbers wrap. Where a and b are equal, or one is not
- * a number, MAX and MIN yield a. */
+/* result[i] := a[i] op b[i], for n elements, which need not be aligned. The result may be an
+ * operand, but not overlap with one in another way. Signed numbers wrap. Where a and b are equal,
+ * or one is not a number, MAX and MIN yield a. */
 typedef void nc_combine(void *result, const void *a, const void *b, size_t n);
 
-/* The function for an operation on a kind of numbers; NULL where there is none. wide: by the widest registers of this
- * processor. */
+/* The function for an operation on a kind of numbers; NULL where there is none. wide: by the widest
+ * registers of this processor. */
 nc_combine *nc_combine_find(enum nc_op op, enum nc_number number, bool wide);
 
 #endif

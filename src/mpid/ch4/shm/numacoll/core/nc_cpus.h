@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NC_CPUS_WORDS 16        /* 1024 processors, as cpu_set_t */
+#define NC_CPUS_WORDS 16 /* 1024 processors, as cpu_set_t */
 
 /* A set of processors, bit i of word i / 64. */
 struct nc_cpus {
@@ -16,8 +16,8 @@ struct nc_cpus {
 int nc_cpus_count(const struct nc_cpus *set);
 bool nc_cpus_inside(const struct nc_cpus *inner, const struct nc_cpus *outer);
 
-/* Whether any of `ranks` masks has more ranks confined to it than it has processors. Only such a mask decides: two
- * ranks bound to one processor are crowded even if others are free. */
+/* Whether any of `ranks` masks has more ranks confined to it than it has processors. Only such a
+ * mask decides: two ranks bound to one processor are crowded even if others are free. */
 bool nc_cpus_crowded(const struct nc_cpus *masks, int ranks);
 
 #endif

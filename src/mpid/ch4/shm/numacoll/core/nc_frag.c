@@ -1,6 +1,7 @@
 #include "nc_frag.h"
 
-/* Bytes. 8 KiB to 2 ranks took 0.77 of the time of MPICH's own algorithm with 4096, 1.12 with 2048. */
+/* Bytes. 8 KiB to 2 ranks took 0.77 of the time of MPICH's own algorithm with 4096, 1.12 with 2048.
+ */
 #define SMALLEST 4096
 
 static uint64_t square_root(uint64_t n)

@@ -13,7 +13,7 @@ size_t nc_groups_bytes(const struct nc_topo *topo)
 
 size_t nc_groups_most_bytes(int ranks, int levels)
 {
-    struct nc_topo most = {.ranks = ranks,.levels = levels };
+    struct nc_topo most = {.ranks = ranks, .levels = levels};
 
     /* as if all ranks were apart */
     for (int l = 0; l < levels; l++)
@@ -97,7 +97,8 @@ int nc_groups_column(const struct nc_groups *g, int rank, int *column)
     return groups;
 }
 
-/* The ranks a member of a group on `level` stands for: itself on the lowest, or those of the group it leads below. */
+/* The ranks a member of a group on `level` stands for: itself on the lowest, or those of the group
+ * it leads below. */
 static int *list_ranks(const struct nc_groups *g, int level, int member, int *rank)
 {
     if (level == 0) {

@@ -22,27 +22,28 @@
 struct nc_groups {
     int ranks;
     int levels;
-    int level[NC_LEVELS + 2];   /* [levels + 1] level i has groups level[i] .. level[i + 1] - 1 */
-    int *of[NC_LEVELS + 1];     /* [levels][ranks] group that holds the rank or its leader */
-    int *place[NC_LEVELS + 1];  /* [levels][ranks] where in that group */
-    int *first;                 /* [groups + 1] members first[i] .. first[i + 1] - 1 are group i */
-    int *member;                /* [ranks + groups - 1] ascending in a group: the leader first */
+    int level[NC_LEVELS + 2];  /* [levels + 1] level i has groups level[i] .. level[i + 1] - 1 */
+    int *of[NC_LEVELS + 1];    /* [levels][ranks] group that holds the rank or its leader */
+    int *place[NC_LEVELS + 1]; /* [levels][ranks] where in that group */
+    int *first;                /* [groups + 1] members first[i] .. first[i + 1] - 1 are group i */
+    int *member;               /* [ranks + groups - 1] ascending in a group: the leader first */
 };
 
 /* One group in a call with a root, as a rank sees it. */
 struct nc_group {
     int number;
-    int size;                   /* members; nothing is to be done if 1 */
-    int index;                  /* of the rank, the leader's is 0; -1 if the rank is no member */
+    int size;  /* members; nothing is to be done if 1 */
+    int index; /* of the rank, the leader's is 0; -1 if the rank is no member */
     int leader;
-    int turn;                   /* place of the leader */
-    const int *member;          /* by place, as without root */
+    int turn;          /* place of the leader */
+    const int *member; /* by place, as without root */
 };
 
 /* Bytes nc_groups_make needs, and the groups of the active levels, in memory of that size, aligned
  * for int. Neither the levels nor their memory need be kept. O(L * P). */
 size_t nc_groups_bytes(const struct nc_topo *topo);
-size_t nc_groups_most_bytes(int ranks, int levels);     /* whatever so many levels, the top among them, turn out to be */
+size_t nc_groups_most_bytes(
+    int ranks, int levels); /* whatever so many levels, the top among them, turn out to be */
 void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo *topo);
 
 /* All ranks, those of a group side by side on every level: rank[ranks]. */
@@ -65,7 +66,7 @@ static inline int nc_group_leader_of(const struct nc_groups *g, int level, int r
 static inline struct nc_group nc_group_at(const struct nc_groups *g, int level, int rank, int root)
 {
     int number = g->of[level][rank];
-    struct nc_group group = {.number = number,.index = -1 };
+    struct nc_group group = {.number = number, .index = -1};
 
     group.size = g->first[number + 1] - g->first[number];
     group.member = g->member + g->first[number];
@@ -84,7 +85,8 @@ static inline int nc_group_member(const struct nc_group *group, int k)
     int place = group->turn + k;
 
     /* The leader's place may bear the name of the rank it stands for. */
-    return k == 0 ? group->leader : group->member[place < group->size ? place : place - group->size];
+    return k == 0 ? group->leader
+                  : group->member[place < group->size ? place : place - group->size];
 }
 
 #endif

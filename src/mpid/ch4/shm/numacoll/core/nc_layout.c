@@ -12,7 +12,7 @@ static size_t up(size_t n, size_t unit)
 
 struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q)
 {
-    struct nc_geometry g = {.ranks = p,.slots = s,.slot_bytes = f };
+    struct nc_geometry g = {.ranks = p, .slots = s, .slot_bytes = f};
 
     if (q > s)
         q = s;
@@ -38,7 +38,8 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     return l;
 }
 
-size_t nc_layout_place(const struct nc_layout *l, int ranks, const int *numa, size_t page, size_t *offset)
+size_t nc_layout_place(const struct nc_layout *l, int ranks, const int *numa, size_t page,
+                       size_t *offset)
 {
     size_t at = 0;
 

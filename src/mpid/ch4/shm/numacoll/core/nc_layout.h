@@ -12,9 +12,9 @@
  *                  IN ring of i, `in_slots` slots       a scatter's root i
  *                  (up to a page)
  *
- * Regions and rings start at pages, because placement is per page; lines that have different writers are 128 bytes
- * apart, because processors fetch pairs of 64-byte lines. With huge pages those of one NUMA node lie side by side, and
- * share them; the header page shares the first. */
+ * Regions and rings start at pages, because placement is per page; lines that have different
+ * writers are 128 bytes apart, because processors fetch pairs of 64-byte lines. With huge pages
+ * those of one NUMA node lie side by side, and share them; the header page shares the first. */
 
 #ifndef NC_LAYOUT_H_INCLUDED
 #define NC_LAYOUT_H_INCLUDED
@@ -24,20 +24,20 @@
 
 #include "nc_frag.h"
 
-#define NC_LINE 128             /* bytes between lines of different writers */
-#define NC_POSTS 32             /* posts of a ring: operations a writer may be ahead of a reader */
+#define NC_LINE  128 /* bytes between lines of different writers */
+#define NC_POSTS 32  /* posts of a ring: operations a writer may be ahead of a reader */
 /* OUT posts of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
-#define NC_OUT_POSTS 16
-#define NC_POST_BYTES 384       /* a post: header and payload */
+#define NC_OUT_POSTS  16
+#define NC_POST_BYTES 384 /* a post: header and payload */
 /* lines for barriers: one for each rank that writes, a counter, a gate */
 #define NC_FLAGS(ranks) ((ranks) + 2)
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {
     uint32_t ranks;
-    uint32_t slots;             /* s, slots of an OUT ring */
-    uint32_t slot_bytes;        /* f, bytes of a slot: the largest fragment */
-    uint32_t set_slots;         /* slots a reader gives back at a time, slots / sets */
+    uint32_t slots;      /* s, slots of an OUT ring */
+    uint32_t slot_bytes; /* f, bytes of a slot: the largest fragment */
+    uint32_t set_slots;  /* slots a reader gives back at a time, slots / sets */
 };
 
 /* Offsets and sizes in a region, bytes. */
@@ -49,10 +49,10 @@ struct nc_layout {
     size_t out;
     size_t in;
     size_t slot_stride;
-    size_t region;              /* all of it */
+    size_t region; /* all of it */
     /* slots of an IN ring: half as many as of an OUT ring, as only scatters use it */
     uint32_t in_slots;
-    uint32_t in_set;            /* and how many of them a reader gives back at a time */
+    uint32_t in_set; /* and how many of them a reader gives back at a time */
 };
 
 /* The geometry of s slots of f bytes in q sets for p ranks; q above s counts as s. */
@@ -60,9 +60,10 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 
-/* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment: in the order of ranks, or,
- * with huge pages, those of a NUMA node, numa[ranks], side by side, nodes in the order of their lowest ranks, each but the
- * first from a page on. */
-size_t nc_layout_place(const struct nc_layout *layout, int ranks, const int *numa, size_t page, size_t *offset);
+/* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment: in
+ * the order of ranks, or, with huge pages, those of a NUMA node, numa[ranks], side by side, nodes
+ * in the order of their lowest ranks, each but the first from a page on. */
+size_t nc_layout_place(const struct nc_layout *layout, int ranks, const int *numa, size_t page,
+                       size_t *offset);
 
 #endif

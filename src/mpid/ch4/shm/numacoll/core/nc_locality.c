@@ -63,9 +63,10 @@ static bool read_list(const char **text, int *unit)
 /* The level of a type, NC_LEVEL_NODE for one that is none here. */
 static enum nc_level level_of(const char *type)
 {
-    static const char types[NC_LEVEL_NODE][3] = {
-        [NC_LEVEL_L2] = "L2",[NC_LEVEL_L3] = "L3",[NC_LEVEL_NUMA] = "NM",[NC_LEVEL_PACKAGE] = "SK"
-    };
+    static const char types[NC_LEVEL_NODE][3] = {[NC_LEVEL_L2] = "L2",
+                                                 [NC_LEVEL_L3] = "L3",
+                                                 [NC_LEVEL_NUMA] = "NM",
+                                                 [NC_LEVEL_PACKAGE] = "SK"};
     int level = 0;
 
     while (level < NC_LEVEL_NODE && strncmp(type, types[level], 2))

@@ -64,16 +64,15 @@ double nc_model_knomial(struct nc_model_link link, int k, int p, uint64_t m)
 struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p, uint64_t m)
 {
     int h = 0;
-    double full;                /* a level, all of whose processes send to k children */
+    double full; /* a level, all of whose processes send to k children */
 
     for (int64_t level = 1, processes = 1; processes < p; processes += level) {
         level *= k;
         h++;
     }
     full = k * message(link, m);
-    return (struct nc_model_span) {
-        .first = h * message(link, m),.last_least = h ? (h - 1) * full : 0,.last_most = h * full
-    };
+    return (struct nc_model_span){
+        .first = h * message(link, m), .last_least = h ? (h - 1) * full : 0, .last_most = h * full};
 }
 
 double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m)
@@ -85,26 +84,26 @@ double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m)
 
 /* A pipeline: n segments take sends * (ahead + n) steps, of one message each. */
 struct pipeline {
-    int sends;                  /* of a process, per segment, one after the other */
-    int ahead;                  /* steps until the last process gets the first segment, without the last such step */
+    int sends; /* of a process, per segment, one after the other */
+    int ahead; /* steps until the last process gets the first segment, without the last such step */
 };
 
 static struct pipeline pipeline(enum nc_model_tree tree, int p)
 {
-    return (struct pipeline) {
-        .sends = tree == NC_MODEL_PIPELINED_BINARY ? 2 : 1,
-        .ahead = (tree == NC_MODEL_CHAIN ? p - 1 : ceil_log(2, p)) - 1
-    };
+    return (struct pipeline){.sends = tree == NC_MODEL_PIPELINED_BINARY ? 2 : 1,
+                             .ahead = (tree == NC_MODEL_CHAIN ? p - 1 : ceil_log(2, p)) - 1};
 }
 
-static double pipelined(struct nc_model_link link, enum nc_model_tree tree, int p, double n, uint64_t s)
+static double pipelined(struct nc_model_link link, enum nc_model_tree tree, int p, double n,
+                        uint64_t s)
 {
     struct pipeline line = pipeline(tree, p);
 
     return line.sends * (line.ahead + n) * message(link, s);
 }
 
-double nc_model_segmented(struct nc_model_link link, enum nc_model_tree tree, int p, uint64_t m, uint64_t s)
+double nc_model_segmented(struct nc_model_link link, enum nc_model_tree tree, int p, uint64_t m,
+                          uint64_t s)
 {
     if (p == 1)
         return 0;
@@ -128,10 +127,10 @@ double nc_model_segment(struct nc_model_link link, enum nc_model_tree tree, int 
 struct search {
     struct nc_model_link link;
     int p;
-    uint64_t m, element;        /* bytes */
-    uint64_t all;               /* the message */
-    uint64_t least, most;       /* of a segment */
-    struct nc_model_choice best;        /* so far */
+    uint64_t m, element;         /* bytes */
+    uint64_t all;                /* the message */
+    uint64_t least, most;        /* of a segment */
+    struct nc_model_choice best; /* so far */
 };
 
 static uint64_t allowed(const struct search *search, uint64_t s)
@@ -145,15 +144,18 @@ static uint64_t equal_segments(const struct search *search, uint64_t s)
     return allowed(search, nc_frag_count(search->all, nc_frag_count(search->all, s)));
 }
 
-/* False if segments of s elements cannot gain a thousandth, whatever the rounding of their number. */
+/* False if segments of s elements cannot gain a thousandth, whatever the rounding of their number.
+ */
 static bool consider(struct search *search, enum nc_model_tree tree, uint64_t s)
 {
     uint64_t bytes = smaller(search->element * s, larger(search->m, 1));
-    double unrounded = pipelined(search->link, tree, search->p, (double) search->m / (double) bytes, bytes);
-    struct nc_model_choice choice = {
-        .tree = tree,.k = tree == NC_MODEL_CHAIN ? 1 : 2,.segment = search->element * s,
-        .seconds = nc_model_segmented(search->link, tree, search->p, search->m, search->element * s)
-    };
+    double unrounded = pipelined(search->link, tree, search->p, (double) search->m / (double) bytes,
+                                 bytes);
+    struct nc_model_choice choice = {.tree = tree,
+                                     .k = tree == NC_MODEL_CHAIN ? 1 : 2,
+                                     .segment = search->element * s,
+                                     .seconds = nc_model_segmented(search->link, tree, search->p,
+                                                                   search->m, search->element * s)};
 
     /* the search ends, whatever the constants are */
     if (!(unrounded >= 0 && unrounded < search->best.seconds * 0.999))
@@ -166,7 +168,8 @@ static bool consider(struct search *search, enum nc_model_tree tree, uint64_t s)
 /* From s_opt to longer segments, then to shorter ones: either way the unrounded time only rises. */
 static void consider_segments(struct search *search, enum nc_model_tree tree)
 {
-    double opt = nc_model_segment(search->link, tree, search->p, search->m) / (double) search->element;
+    double opt = nc_model_segment(search->link, tree, search->p, search->m) /
+                 (double) search->element;
     uint64_t middle = allowed(search, whole(opt, search->all)), s = middle, n;
 
     consider(search, tree, equal_segments(search, middle));
@@ -188,13 +191,17 @@ struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_
 {
     uint64_t element = larger(limits->element, 1), most = larger(limits->highest / element, 1);
     struct search search = {
-        .link = link,.p = p,.m = m,.element = element,.all = nc_frag_count(m, element),
-        .least = smaller(nc_frag_count(limits->lowest, element), most),.most = most,
-        .best = {
-            .tree = NC_MODEL_BINOMIAL,.k = 2,.segment = larger(m, element),
-            .seconds = nc_model_segmented(link, NC_MODEL_BINOMIAL, p, m, m)
-        }
-    };
+        .link = link,
+        .p = p,
+        .m = m,
+        .element = element,
+        .all = nc_frag_count(m, element),
+        .least = smaller(nc_frag_count(limits->lowest, element), most),
+        .most = most,
+        .best = {.tree = NC_MODEL_BINOMIAL,
+                 .k = 2,
+                 .segment = larger(m, element),
+                 .seconds = nc_model_segmented(link, NC_MODEL_BINOMIAL, p, m, m)}};
 
     for (enum nc_model_tree tree = NC_MODEL_BINOMIAL + 1; tree < NC_MODEL_TREES; tree++) {
         if (limits->trees >> tree & 1)
@@ -233,7 +240,8 @@ double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m)
 
 /* ---- a queue ---- */
 
-/* How often a queue is filled, the last time perhaps in part. Not m / (f s), whose product may be too large. */
+/* How often a queue is filled, the last time perhaps in part. Not m / (f s), whose product may be
+ * too large. */
 static double fillings(uint64_t m, uint64_t f, uint64_t s)
 {
     return (double) nc_frag_count(nc_frag_count(m, f), s);
@@ -274,17 +282,18 @@ double nc_model_sets(struct nc_model_costs c, uint64_t m, uint64_t f, uint64_t s
 {
     if (q == 1)
         return nc_model_queue(c, m, f, s);
-    return (double) q * fillings(m, f, s) * (c.set + first_copy(c, m, f)) + c.leave + reading(c, m, f);
+    return (double) q * fillings(m, f, s) * (c.set + first_copy(c, m, f)) + c.leave +
+           reading(c, m, f);
 }
 
 static struct nc_model_slots as_many_as_fit(uint64_t b, uint64_t f)
 {
-    return (struct nc_model_slots) {.f = f,.s = larger(b / f, 1) };
+    return (struct nc_model_slots){.f = f, .s = larger(b / f, 1)};
 }
 
 struct nc_model_slots nc_model_best(struct nc_model_costs c, uint64_t m, uint64_t b)
 {
-    uint64_t share = m / nc_frag_count(m, b);   /* of the message, in each filling */
+    uint64_t share = m / nc_frag_count(m, b); /* of the message, in each filling */
 
     return as_many_as_fit(b, whole(square_root((double) share * c.notice / c.byte), share));
 }
@@ -298,7 +307,7 @@ struct nc_model_slots nc_model_slots_of_message(uint64_t m)
 {
     uint64_t f = nc_frag_sqrt_rule(m);
 
-    return (struct nc_model_slots) {.f = f,.s = nc_frag_count(m, f) };
+    return (struct nc_model_slots){.f = f, .s = nc_frag_count(m, f)};
 }
 
 uint64_t nc_model_fragment_to_fit(uint64_t m, uint64_t s)

@@ -8,12 +8,12 @@
 enum { COLUMNS = NC_SWITCHES + 1 };
 
 static const char blanks[] = " \t\r\v\f";
-static const char ends[] = " \t\r\v\f#\n";      /* of a name */
+static const char ends[] = " \t\r\v\f#\n"; /* of a name */
 
 /* The line being read. */
 struct line {
-    int number;                 /* from 1 */
-    int names;                  /* all of them; name[] has the first COLUMNS */
+    int number; /* from 1 */
+    int names;  /* all of them; name[] has the first COLUMNS */
     struct nc_netfile_name name[COLUMNS];
     char *error;
     size_t size;
@@ -44,7 +44,7 @@ static const char *split(struct line *line, const char *text)
         if (length == 0)
             break;
         if (i < COLUMNS)
-            line->name[i] = (struct nc_netfile_name) {text, length, i, 0, -1, line->number};
+            line->name[i] = (struct nc_netfile_name){text, length, i, 0, -1, line->number};
         line->names++;
         text += length;
     }
@@ -71,7 +71,7 @@ static bool check_shape(const struct nc_netfile *file, const struct line *line)
 static bool is_same(const struct nc_netfile_name *a, const struct nc_netfile_name *b)
 {
     return a->column == b->column && a->length == b->length &&
-        !memcmp(a->text, b->text, (size_t) a->length);
+           !memcmp(a->text, b->text, (size_t) a->length);
 }
 
 /* The slot of a name, free if the name is new. FNV-1a. */
@@ -149,7 +149,7 @@ size_t nc_netfile_bytes(const char *text)
 bool nc_netfile_parse(struct nc_netfile *file, void *memory, const char *text, char *error,
                       size_t size)
 {
-    struct line line = {.error = error,.size = size };
+    struct line line = {.error = error, .size = size};
     size_t names = count_words(text);
 
     memset(file, 0, sizeof *file);
@@ -167,7 +167,7 @@ bool nc_netfile_parse(struct nc_netfile *file, void *memory, const char *text, c
 
 bool nc_netfile_find(const struct nc_netfile *file, const char *node, int *unit)
 {
-    struct nc_netfile_name name = {.text = node,.length = (int) strlen(node) };
+    struct nc_netfile_name name = {.text = node, .length = (int) strlen(node)};
     int i = *find(file, &name);
 
     if (i < 0)

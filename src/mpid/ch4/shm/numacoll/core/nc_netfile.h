@@ -15,16 +15,16 @@
 
 #include "nc_topo.h"
 
-#define NC_NETFILE_NAME 255     /* characters of a name, at most */
+#define NC_NETFILE_NAME 255 /* characters of a name, at most */
 
 /* A node or a switch. */
 struct nc_netfile_name {
-    const char *text;           /* in the file's text, not terminated */
+    const char *text; /* in the file's text, not terminated */
     int length;
-    int column;                 /* 0 for a node, N for switchN */
-    int number;                 /* in its column, in the order of first appearance */
-    int above;                  /* its switch, an index of name[]; -1 in the last column */
-    int line;                   /* where it is first, from 1 */
+    int column; /* 0 for a node, N for switchN */
+    int number; /* in its column, in the order of first appearance */
+    int above;  /* its switch, an index of name[]; -1 in the last column */
+    int line;   /* where it is first, from 1 */
 };
 
 struct nc_netfile {
@@ -33,7 +33,7 @@ struct nc_netfile {
     int names;                  /* of all columns */
     struct nc_netfile_name *name;
     size_t slots;
-    int *slot;                  /* hash table of indices of name[]; -1: free */
+    int *slot; /* hash table of indices of name[]; -1: free */
 };
 
 /* Bytes nc_netfile_parse needs for a text, which ends with NUL. */

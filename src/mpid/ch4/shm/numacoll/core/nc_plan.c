@@ -45,17 +45,18 @@ static int parse_level(const char *text, size_t n)
     return n == 1 && *text == '*' ? ANY : nc_level_find(text, n);
 }
 
-/* Reads items, each a level, a colon, and what `parse` reads; parse(context, level, text, end). *named: bit per level that
- * there is one of. */
-static bool parse_items(const char *text, bool (*parse) (void *, int, const char *, const char *), void *context,
-                        unsigned *named)
+/* Reads items, each a level, a colon, and what `parse` reads; parse(context, level, text, end).
+ * *named: bit per level that there is one of. */
+static bool parse_items(const char *text, bool (*parse)(void *, int, const char *, const char *),
+                        void *context, unsigned *named)
 {
     *named = 0;
     while (*text) {
         size_t n = strcspn(text, ","), name = strcspn(text, ":,");
         int level = parse_level(text, name);
 
-        if (level < 0 || name == n || *named >> level & 1 || !parse(context, level, text + name + 1, text + n))
+        if (level < 0 || name == n || *named >> level & 1 ||
+            !parse(context, level, text + name + 1, text + n))
             return false;
         *named |= 1u << level;
         text += n;
@@ -83,12 +84,13 @@ static bool parse_plan_item(void *context, int level, const char *text, const ch
 {
     struct plan_items *items = context;
 
-    return parse_algorithm(text, end, items->algorithms, &items->algorithm[level], &items->degree[level]);
+    return parse_algorithm(text, end, items->algorithms, &items->algorithm[level],
+                           &items->degree[level]);
 }
 
 bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms)
 {
-    struct plan_items items = {.algorithms = algorithms,.degree[ANY] = NC_PLAN_DEGREE };
+    struct plan_items items = {.algorithms = algorithms, .degree[ANY] = NC_PLAN_DEGREE};
     unsigned named;
 
     if (!parse_items(text, parse_plan_item, &items, &named))
@@ -118,7 +120,8 @@ static bool parse_link(void *context, int level, const char *text, const char *e
     struct nc_model_link *link = (struct nc_model_link *) context + level;
     const char *slash = memchr(text, '/', (size_t) (end - text));
 
-    if (!slash || !parse_number(text, slash, &link->alpha) || !parse_number(slash + 1, end, &link->beta))
+    if (!slash || !parse_number(text, slash, &link->alpha) ||
+        !parse_number(slash + 1, end, &link->beta))
         return false;
     link->alpha *= 1e-6;
     link->beta *= 1e-9;
@@ -127,7 +130,7 @@ static bool parse_link(void *context, int level, const char *text, const char *e
 
 bool nc_links_parse(struct nc_links *links, const char *text)
 {
-    struct nc_model_link items[ANY + 1] = {[ANY] = {NC_LINK_ALPHA * 1e-6, NC_LINK_BETA * 1e-9} };
+    struct nc_model_link items[ANY + 1] = {[ANY] = {NC_LINK_ALPHA * 1e-6, NC_LINK_BETA * 1e-9}};
     unsigned named;
 
     if (!parse_items(text, parse_link, items, &named))

@@ -19,11 +19,11 @@
 #include "nc_model.h"
 #include "nc_topo.h"
 
-#define NC_PLAN_DEGREE 8        /* of an algorithm that takes one, where none is given */
+#define NC_PLAN_DEGREE         8 /* of an algorithm that takes one, where none is given */
 #define NC_PLAN_LARGEST_DEGREE 128
 
 struct nc_plan {
-    unsigned char algorithm[NC_LEVELS + 1];     /* by enum nc_level: place in the list of words */
+    unsigned char algorithm[NC_LEVELS + 1]; /* by enum nc_level: place in the list of words */
     unsigned char degree[NC_LEVELS + 1];
 };
 
@@ -32,11 +32,11 @@ struct nc_plan {
  * 2 .. NC_PLAN_LARGEST_DEGREE. An empty text is the plan that names nothing. */
 bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms);
 
-#define NC_LINK_ALPHA 2.0       /* microseconds, and .. */
-#define NC_LINK_BETA 0.1        /* .. nanoseconds a byte, of levels that nothing is said of */
+#define NC_LINK_ALPHA 2.0 /* microseconds, and .. */
+#define NC_LINK_BETA  0.1 /* .. nanoseconds a byte, of levels that nothing is said of */
 
 struct nc_links {
-    struct nc_model_link link[NC_LEVELS + 1];   /* by enum nc_level; in seconds */
+    struct nc_model_link link[NC_LEVELS + 1]; /* by enum nc_level; in seconds */
 };
 
 /* Reads links. False likewise, or if a number is none, negative, or above 1e6. */

@@ -52,12 +52,11 @@ static int *add_level(struct nc_route *route, int *memory, int level, int size,
 }
 
 void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
-                   const struct nc_shape_tree *inside, const struct nc_shape_tree *notice,
-                   int rank)
+                   const struct nc_shape_tree *inside, const struct nc_shape_tree *notice, int rank)
 {
     int *next = (int *) memory + groups->ranks - 1;
 
-    *route = (struct nc_route) {.groups = groups,.rank = rank,.led = memory };
+    *route = (struct nc_route){.groups = groups, .rank = rank, .led = memory};
     for (int level = 0; level < groups->levels; level++) {
         int size = nc_group_at(groups, level, rank, 0).size;
         if (size > 1)

@@ -6,7 +6,7 @@
 
 #include "nc_shape.h"
 
-#define NC_ROUTE_LEVELS (NC_LEVEL_NODE + 1)     /* at most so many levels are active in a node */
+#define NC_ROUTE_LEVELS (NC_LEVEL_NODE + 1) /* at most so many levels are active in a node */
 
 /* The levels of a set that data goes by: a relay in each cache costs a copy, so caches are only
  * where the set is one that names them. */
@@ -20,19 +20,19 @@ static inline unsigned nc_route_by(unsigned levels)
 /* My group of a level: the same ranks and trees whoever is the root. Only my index changes, and
  * with it which part of the lists is mine. */
 struct nc_route_level {
-    int level;                  /* of the groups */
-    bool flat;                  /* data is the leader's and all's; the tree only tells of it */
-    struct nc_tree tree;        /* who is next to whom */
-    int *child;                 /* [size - 1] as tree.child, but ranks: those of index i if I have it */
-    int below;                  /* how many of `led` are on the levels below */
+    int level;           /* of the groups */
+    bool flat;           /* data is the leader's and all's; the tree only tells of it */
+    struct nc_tree tree; /* who is next to whom */
+    int *child;          /* [size - 1] as tree.child, but ranks: those of index i if I have it */
+    int below;           /* how many of `led` are on the levels below */
 };
 
 struct nc_route {
     const struct nc_groups *groups;
-    int rank;                   /* whose way it is */
-    int *led;                   /* [all] whom I give data where I lead: all others of flat groups, */
-    int all;                    /* ... my children in others; the lowest level first */
-    int levels;                 /* those where I have somebody in my group, the lowest first */
+    int rank;   /* whose way it is */
+    int *led;   /* [all] whom I give data where I lead: all others of flat groups, */
+    int all;    /* ... my children in others; the lowest level first */
+    int levels; /* those where I have somebody in my group, the lowest first */
     struct nc_route_level level[NC_ROUTE_LEVELS];
 };
 
@@ -49,12 +49,12 @@ void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups 
 /* My place in a call with a root, on the first levels of the route. I lead my groups on all of them
  * but the last, and there if I am the root. */
 struct nc_part {
-    int parent;                 /* rank; -1: I am the root */
-    int leader;                 /* of my group on the last level */
-    int children;               /* of all levels */
+    int parent;   /* rank; -1: I am the root */
+    int leader;   /* of my group on the last level */
+    int children; /* of all levels */
     int levels;
     struct nc_part_level {
-        const int *child;       /* ranks */
+        const int *child; /* ranks */
         int children;
     } level[NC_ROUTE_LEVELS];
 };

@@ -19,9 +19,8 @@ static void begin(struct nc_schedule *s, int parts)
 
 static void add(struct nc_schedule *s, enum nc_step_kind kind, int peer, struct range parts)
 {
-    s->step[s->count++] = (struct nc_step) {
-        .peer = peer,.first = parts.first,.end = parts.end,.kind = kind
-    };
+    s->step[s->count++] = (struct nc_step){
+        .peer = peer, .first = parts.first, .end = parts.end, .kind = kind};
 }
 
 /* Marks the step added last. */
@@ -32,7 +31,7 @@ static void settle(struct nc_schedule *s)
 
 static struct range all(const struct nc_schedule *s)
 {
-    return (struct range) { 0, s->parts };
+    return (struct range){0, s->parts};
 }
 
 /* ---- trees ---- */
@@ -94,9 +93,9 @@ static void allgather_ring(struct nc_schedule *s, int p, int me, struct range mi
     for (int i = 0; i < p - 1; i++) {
         int out = cyclic(me - i, p), in = cyclic(me - i - 1, p);
         if (!holds(rights, out))
-            add(s, NC_STEP_SEND, right, (struct range) { out, out + 1 });
+            add(s, NC_STEP_SEND, right, (struct range){out, out + 1});
         if (!holds(mine, in))
-            add(s, NC_STEP_TAKE, left, (struct range) { in, in + 1 });
+            add(s, NC_STEP_TAKE, left, (struct range){in, in + 1});
     }
 }
 
@@ -107,8 +106,8 @@ static void reduce_scatter_ring(struct nc_schedule *s, int p, int me)
 
     for (int i = 0; i < p - 1; i++) {
         int out = cyclic(me - i - 1, p), in = cyclic(me - i - 2, p);
-        add(s, NC_STEP_SEND, right, (struct range) { out, out + 1 });
-        add(s, NC_STEP_JOIN, left, (struct range) { in, in + 1 });
+        add(s, NC_STEP_SEND, right, (struct range){out, out + 1});
+        add(s, NC_STEP_JOIN, left, (struct range){in, in + 1});
     }
 }
 
@@ -118,7 +117,7 @@ static void allreduce_ring(struct nc_schedule *s, int p, int me)
 
     reduce_scatter_ring(s, p, me);
     settle(s);
-    allgather_ring(s, p, me, (struct range) { me, me + 1 }, (struct range) { right, right + 1 });
+    allgather_ring(s, p, me, (struct range){me, me + 1}, (struct range){right, right + 1});
 }
 
 /* Member i and those behind it in the binomial tree, who follow it. */
@@ -126,14 +125,14 @@ static struct range subtree(int p, int i)
 {
     int end = i + (i & -i);
 
-    return (struct range) { i, i == 0 || end > p ? p : end };
+    return (struct range){i, i == 0 || end > p ? p : end};
 }
 
 /* A bcast along the binomial tree, of which a member gets but the parts of its subtree. */
 static void scatter_tree(struct nc_schedule *s, int p, int me)
 {
     bcast_tree(s, NC_TREE_KNOMIAL, 2, p, me);
-    for (struct nc_step * step = s->step; step < s->step + s->count; step++) {
+    for (struct nc_step *step = s->step; step < s->step + s->count; step++) {
         struct range parts = subtree(p, step->kind == NC_STEP_SEND ? step->peer : me);
         step->first = parts.first;
         step->end = parts.end;
@@ -151,14 +150,14 @@ static void bcast_sag(struct nc_schedule *s, int p, int me)
 /* Halving needs a power of two. Of the first 2 * folded members the odd ones hand theirs to the one
  * below; so member 0 stays, and those who stay are counted again, in the same order. */
 struct rest {
-    int size;                   /* a power of two */
+    int size; /* a power of two */
     int folded;
-    int index;                  /* mine; -1: I am folded */
+    int index; /* mine; -1: I am folded */
 };
 
 static struct rest rest_of(int p, int me)
 {
-    struct rest r = {.size = 1 };
+    struct rest r = {.size = 1};
 
     while (r.size <= p / 2)
         r.size *= 2;
@@ -183,8 +182,8 @@ static struct range other_half(struct range mine, bool upper)
 {
     int size = mine.end - mine.first;
 
-    return upper ? (struct range) { mine.first - size, mine.first } :
-        (struct range) { mine.end, mine.end + size };
+    return upper ? (struct range){mine.first - size, mine.first}
+                 : (struct range){mine.end, mine.end + size};
 }
 
 /* The largest halves go to the nearest. Each part is complete in one place, whichever operand came
@@ -312,7 +311,7 @@ void nc_schedule_allreduce(struct nc_schedule *s, enum nc_algorithm a, int k, in
 {
     struct rest r = rest_of(p, me);
 
-    (void) k;                   /* as the others have it, for a table of the three */
+    (void) k; /* as the others have it, for a table of the three */
     begin(s, a == NC_RING ? p : a == NC_RSAG ? r.size : 1);
     if (p == 1)
         return;

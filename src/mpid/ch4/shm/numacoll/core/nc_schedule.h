@@ -52,31 +52,31 @@ enum nc_algorithm {
     NC_KARY = NC_TREE_KARY,
     NC_KNOMIAL = NC_TREE_KNOMIAL,
     NC_CHAIN = NC_TREE_CHAIN,
-    NC_RSG,                     /* reduce-scatter by halves, binomial gather */
-    NC_SAG,                     /* binomial scatter, allgather round the ring */
-    NC_RD,                      /* recursive doubling */
-    NC_RSAG,                    /* reduce-scatter by halves, allgather by doubling */
-    NC_RING                     /* reduce-scatter and allgather round the ring */
+    NC_RSG,  /* reduce-scatter by halves, binomial gather */
+    NC_SAG,  /* binomial scatter, allgather round the ring */
+    NC_RD,   /* recursive doubling */
+    NC_RSAG, /* reduce-scatter by halves, allgather by doubling */
+    NC_RING  /* reduce-scatter and allgather round the ring */
 };
 
 enum nc_step_kind {
     NC_STEP_SEND,
-    NC_STEP_TAKE,               /* mine := theirs */
-    NC_STEP_JOIN,               /* mine := theirs op mine */
-    NC_STEP_JOIN_BEHIND         /* mine := mine op theirs */
+    NC_STEP_TAKE,       /* mine := theirs */
+    NC_STEP_JOIN,       /* mine := theirs op mine */
+    NC_STEP_JOIN_BEHIND /* mine := mine op theirs */
 };
 
 struct nc_step {
-    int peer;                   /* member */
-    int first, end;             /* parts first .. end - 1 */
+    int peer;       /* member */
+    int first, end; /* parts first .. end - 1 */
     enum nc_step_kind kind;
-    bool settle;                /* my sends so far must be over before mine is changed */
+    bool settle; /* my sends so far must be over before mine is changed */
 };
 
 struct nc_schedule {
     int parts;
-    int count;                  /* steps; none if p is 1 */
-    struct nc_step *step;       /* the caller's memory, for nc_schedule_most(p) steps */
+    int count;            /* steps; none if p is 1 */
+    struct nc_step *step; /* the caller's memory, for nc_schedule_most(p) steps */
 };
 
 /* Steps of any algorithm and any member, at most. */

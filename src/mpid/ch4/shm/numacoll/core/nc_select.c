@@ -7,7 +7,7 @@ enum answer { NO, YES, ANY };
 
 /* doc/design-notes.md has the measurements. */
 static const struct {
-    int ranks;                  /* at most */
+    int ranks; /* at most */
     enum answer crowded, numa_nodes;
     enum nc_barrier_kind kind;
 } barrier[] = {
@@ -39,8 +39,8 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
 
 /* Likewise. */
 static const struct {
-    int ranks;                  /* at most */
-    size_t bytes;               /* at most */
+    int ranks;    /* at most */
+    size_t bytes; /* at most */
     enum answer crowded, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
@@ -58,7 +58,8 @@ enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size
     size_t i = 0, last = sizeof allreduce / sizeof *allreduce - 1;
 
     while (i < last && !(s->ranks <= allreduce[i].ranks && bytes <= allreduce[i].bytes &&
-                         fits(allreduce[i].crowded, s->crowded) && fits(allreduce[i].numa_nodes, s->numa_nodes)))
+                         fits(allreduce[i].crowded, s->crowded) &&
+                         fits(allreduce[i].numa_nodes, s->numa_nodes)))
         i++;
     return allreduce[i].version;
 }

@@ -77,7 +77,7 @@ void nc_shape_of_groups(struct nc_shape *shape, void *memory, const struct nc_sh
         struct nc_group group = nc_group_at(groups, l, rank, 0);
 
         if (group.index >= 0 && group.size > 1)
-            add_tree(shape, shape->child + groups->ranks, &level[l], group.size, order,
-                     group.index, group.member);
+            add_tree(shape, shape->child + groups->ranks, &level[l], group.size, order, group.index,
+                     group.member);
     }
 }

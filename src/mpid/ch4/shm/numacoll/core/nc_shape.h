@@ -15,21 +15,21 @@
 #include "nc_tree.h"
 
 struct nc_shape {
-    int parent;                 /* -1 for rank 0 */
+    int parent; /* -1 for rank 0 */
     int children;
-    int *child;                 /* [children] ranks */
+    int *child; /* [children] ranks */
 };
 
 /* In which order a rank deals with its children. */
 enum nc_shape_order {
-    NC_SHAPE_UP,                /* awaited: small subtrees and low levels first, they come first */
-    NC_SHAPE_DOWN,              /* told: large subtrees and high levels first, they take longest */
+    NC_SHAPE_UP,   /* awaited: small subtrees and low levels first, they come first */
+    NC_SHAPE_DOWN, /* told: large subtrees and high levels first, they take longest */
 };
 
 /* A tree to be made: of all ranks, or of the members of each group of a level. */
 struct nc_shape_tree {
     enum nc_tree_kind kind;
-    int k;                      /* >= 2; 0: none */
+    int k; /* >= 2; 0: none */
 };
 
 /* Bytes the functions below need for a number of ranks, aligned for int. */

@@ -5,9 +5,8 @@
 #include <string.h>
 
 static const char *const names[NC_LEVELS + 1] = {
-    "l2", "l3", "numa", "package", "node", "switch1", "switch2", "switch3", "switch4", "switch5",
-    "switch6", "switch7", "switch8", "top"
-};
+    "l2",      "l3",      "numa",    "package", "node",    "switch1", "switch2",
+    "switch3", "switch4", "switch5", "switch6", "switch7", "switch8", "top"};
 
 const char *nc_level_name(enum nc_level level)
 {
@@ -55,12 +54,12 @@ struct finder {
     const struct nc_locations *locations;
     int level;
     size_t slots;
-    int *slot;                  /* the first rank met of a unit; -1: free */
+    int *slot; /* the first rank met of a unit; -1: free */
     long looks;
 };
 
 /* What tells a unit from all others of its level: below node, numbers repeat on every node. */
-static bool identify(const struct finder *f, int rank, uint64_t * id)
+static bool identify(const struct finder *f, int rank, uint64_t *id)
 {
     const int *unit = f->locations->unit + (size_t) rank * (size_t) f->locations->columns;
     int node = f->level < NC_LEVEL_NODE ? unit[NC_LEVEL_NODE] : 0;
@@ -157,8 +156,8 @@ size_t nc_topo_bytes(const struct nc_locations *locations)
 void nc_topo_make(struct nc_topo *topo, void *memory, const struct nc_locations *locations,
                   unsigned levels)
 {
-    struct finder finder = {.locations = locations,.slot = memory };
-    int units[NC_LEVELS + 1] = { 0 }, *leader[NC_LEVELS + 1] = { 0 };
+    struct finder finder = {.locations = locations, .slot = memory};
+    int units[NC_LEVELS + 1] = {0}, *leader[NC_LEVELS + 1] = {0};
 
     finder.slots = 2 * (size_t) locations->ranks;
     find_levels(&finder, levels, finder.slot + finder.slots, units, leader);

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NC_SWITCHES 8           /* levels of network switches */
+#define NC_SWITCHES 8 /* levels of network switches */
 
 enum nc_level {
     NC_LEVEL_L2,
@@ -32,28 +32,28 @@ enum nc_level {
     NC_LEVEL_NUMA,
     NC_LEVEL_PACKAGE,
     NC_LEVEL_NODE,
-    NC_LEVEL_SWITCH1,           /* leaf; switchN is NC_LEVEL_NODE + N */
+    NC_LEVEL_SWITCH1, /* leaf; switchN is NC_LEVEL_NODE + N */
     NC_LEVELS = NC_LEVEL_NODE + 1 + NC_SWITCHES,
-    NC_LEVEL_TOP = NC_LEVELS    /* all ranks; not in LEVELS, cannot be switched off */
+    NC_LEVEL_TOP = NC_LEVELS /* all ranks; not in LEVELS, cannot be switched off */
 };
 
-#define NC_LEVELS_ALL ((1u << NC_LEVELS) - 1)
-#define NC_LEVELS_INSIDE ((1u << NC_LEVEL_SWITCH1) - 1)         /* the node, and what is in it */
+#define NC_LEVELS_ALL    ((1u << NC_LEVELS) - 1)
+#define NC_LEVELS_INSIDE ((1u << NC_LEVEL_SWITCH1) - 1) /* the node, and what is in it */
 
 struct nc_locations {
-    int ranks;                  /* >= 1 */
-    int columns;                /* NC_LEVEL_NODE + 1 to NC_LEVELS: levels beyond are not known */
-    const int *unit;            /* [ranks][columns] */
+    int ranks;       /* >= 1 */
+    int columns;     /* NC_LEVEL_NODE + 1 to NC_LEVELS: levels beyond are not known */
+    const int *unit; /* [ranks][columns] */
 };
 
 struct nc_topo {
     int ranks;
-    int levels;                 /* active ones, 1 to NC_LEVELS + 1 */
-    enum nc_level name[NC_LEVELS + 1];  /* [levels] */
-    int units[NC_LEVELS + 1];   /* [levels] units that ranks use; 1 on the last */
-    const int *leader[NC_LEVELS + 1];   /* [levels][ranks] lowest rank in the unit of a rank */
-    int active[NC_LEVELS + 1];  /* by enum nc_level: the active level that groups so, -1 if none */
-    long looks;                 /* locations looked at while numbering: the cost, for its test */
+    int levels;                        /* active ones, 1 to NC_LEVELS + 1 */
+    enum nc_level name[NC_LEVELS + 1]; /* [levels] */
+    int units[NC_LEVELS + 1];          /* [levels] units that ranks use; 1 on the last */
+    const int *leader[NC_LEVELS + 1];  /* [levels][ranks] lowest rank in the unit of a rank */
+    int active[NC_LEVELS + 1]; /* by enum nc_level: the active level that groups so, -1 if none */
+    long looks;                /* locations looked at while numbering: the cost, for its test */
 };
 
 /* A level's name, and the level of a name of n characters, -1 if there is none. */

@@ -38,7 +38,8 @@ static long next_candidate(enum nc_tree_kind kind, int k, int i, int child)
 
     if (kind == NC_TREE_KARY && child == i)
         return (long) k * i + 1;
-    /* A k-nomial tree's children differ from i in one base-k digit; 1, 2, .. k - 1, then the digit above. */
+    /* A k-nomial tree's children differ from i in one base-k digit; 1, 2, .. k - 1, then the digit
+     * above. */
     while (kind == NC_TREE_KNOMIAL && weight * k <= child - i)
         weight *= k;
     return child + weight;
@@ -68,7 +69,8 @@ void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, in
     for (int i = 0; i < p; i++)
         tree->first[i + 1] += tree->first[i];
 
-    /* The larger subtree must be told first. first[] serves as the fill position and is put back after. */
+    /* The larger subtree must be told first. first[] serves as the fill position and is put back
+     * after. */
     for (int n = 1; n < p; n++) {
         int i = nc_tree_larger_last(kind) ? p - n : n;
         tree->child[tree->first[tree->parent[i]]++] = i;

@@ -1,8 +1,8 @@
 /* Notification trees: who tells whom that data is there.
  *
- * A tree is kept in relative ranks, relative = (rank - root) mod p, so one table of O(p) serves every root and the
- * parent and the children of a rank are found in O(1). Source: Kurnosov, Tokmasheva 2020 (flat, k-ary, k-nomial,
- * chain), section on the notification tree. */
+ * A tree is kept in relative ranks, relative = (rank - root) mod p, so one table of O(p) serves
+ * every root and the parent and the children of a rank are found in O(1). Source: Kurnosov,
+ * Tokmasheva 2020 (flat, k-ary, k-nomial, chain), section on the notification tree. */
 
 #ifndef NC_TREE_H_INCLUDED
 #define NC_TREE_H_INCLUDED
@@ -13,26 +13,27 @@
 enum nc_tree_kind { NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL, NC_TREE_CHAIN };
 
 struct nc_tree {
-    int size;                   /* ranks */
-    int *parent;                /* [size] relative rank of the parent; -1 for the root */
-    int *first;                 /* [size + 1] children of i are child[first[i]] .. child[first[i + 1] - 1] */
-    int *child;                 /* [size - 1] relative ranks; those with the larger subtrees first */
+    int size;    /* ranks */
+    int *parent; /* [size] relative rank of the parent; -1 for the root */
+    int *first;  /* [size + 1] children of i are child[first[i]] .. child[first[i + 1] - 1] */
+    int *child;  /* [size - 1] relative ranks; those with the larger subtrees first */
 };
 
 /* Bytes nc_tree_make needs for p ranks. */
 size_t nc_tree_bytes(int p);
 
-/* Fills *tree for p >= 1 ranks in memory of nc_tree_bytes(p) bytes, aligned for int; k >= 2 is the degree of kary and
- * knomial. */
+/* Fills *tree for p >= 1 ranks in memory of nc_tree_bytes(p) bytes, aligned for int; k >= 2 is the
+ * degree of kary and knomial. */
 void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, int k, int p);
 
-/* The same shapes without a table, for one rank of a tree needed but once: the parent of i, -1 for the root; */
+/* The same shapes without a table, for one rank of a tree needed but once: the parent of i, -1 for
+ * the root; */
 int nc_tree_parent(enum nc_tree_kind kind, int k, int i);
 /* the child of i after child, ascending, the first if child is i; -1: no more. O(log p). */
 int nc_tree_next(enum nc_tree_kind kind, int k, int p, int i, int child);
 
-/* Of two children, which has the larger subtree if they differ: in a k-nomial tree the higher rank, in a k-ary tree the
- * lower one. */
+/* Of two children, which has the larger subtree if they differ: in a k-nomial tree the higher rank,
+ * in a k-ary tree the lower one. */
 static inline bool nc_tree_larger_last(enum nc_tree_kind kind)
 {
     return kind == NC_TREE_KNOMIAL;

@@ -49,7 +49,8 @@ static bool is_choice(const char *words, const char *text)
     const char *colon = strchr(text, ':');
     int number;
 
-    return *text == 0 || nc_words_find(words, text, colon ? (size_t) (colon - text) + 1 : strlen(text), &number);
+    return *text == 0 ||
+           nc_words_find(words, text, colon ? (size_t) (colon - text) + 1 : strlen(text), &number);
 }
 
 bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
@@ -87,7 +88,8 @@ static void list_levels(unsigned levels, const char *separator, char *text, size
     text[0] = 0;
     for (size_t used = 0, i = 0; i < NC_LEVELS && used < size; i++) {
         if (levels >> i & 1)
-            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? separator : "", nc_level_name(i));
+            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? separator : "",
+                                      nc_level_name(i));
     }
 }
 
@@ -106,12 +108,17 @@ void nc_variable_format(const struct nc_variable *v, int value, char *text, size
     }
 }
 
-/* words, with a comma and a space between, behind a beginning; a word with a slash at its end takes a degree. */
+/* words, with a comma and a space between, behind a beginning; a word with a slash at its end takes
+ * a degree. */
 static void list_words(const char *beginning, const char *words, char *text, size_t size)
 {
     snprintf(text, size, "%s", beginning);
     for (size_t used = strlen(text), i = 0; used + 1 < size && words[i]; i++)
-        used += (size_t) snprintf(text + used, size - used, words[i] == ' ' ? ", " : words[i] == '/' ? "/K" : "%c", words[i]);
+        used += (size_t) snprintf(text + used, size - used,
+                                  words[i] == ' '   ? ", "
+                                  : words[i] == '/' ? "/K"
+                                                    : "%c",
+                                  words[i]);
 }
 
 void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
@@ -128,14 +135,17 @@ void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
             snprintf(text, size, "a comma-separated list of %s", levels);
             break;
         case NC_KIND_PLAN:
-            snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, top, *, each once, algorithms of ", levels);
+            snprintf(text, size,
+                     "LEVEL:ALGORITHM,.., levels of %s, top, *, each once, algorithms of ", levels);
             list_words("", v->values, text + strlen(text), size - strlen(text));
             if (strchr(v->values, '/'))
                 snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
                          NC_PLAN_LARGEST_DEGREE);
             break;
         case NC_KIND_LINKS:
-            snprintf(text, size, "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a message's and a byte's time",
+            snprintf(text, size,
+                     "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a "
+                     "message's and a byte's time",
                      levels);
             break;
         default:

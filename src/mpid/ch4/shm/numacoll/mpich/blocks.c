@@ -6,18 +6,20 @@ struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
 
     MPIR_Datatype_get_extent_macro(b->datatype, extent);
     if (b->counts)
-        return (struct nc_typed) {(char *) b->buffer + b->displs[rank] * extent, b->counts[rank], b->datatype};
-    return (struct nc_typed) {(char *) b->buffer + rank * b->count * extent, b->count, b->datatype};
+        return (struct nc_typed){(char *) b->buffer + b->displs[rank] * extent, b->counts[rank],
+                                 b->datatype};
+    return (struct nc_typed){(char *) b->buffer + rank * b->count * extent, b->count, b->datatype};
 }
 
-const int *MPIDI_NUMACOLL_members(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+const int *MPIDI_NUMACOLL_members(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     const struct nc_hierarchy *h = &state->all;
 
     return MPIDI_NUMACOLL_is_across(comm) ? h->member + h->first[h->node] : state->queue.everybody;
 }
 
-struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state, const struct nc_blocks *b, const int *member)
+struct nc_stream *MPIDI_NUMACOLL_block_streams(struct MPIDI_NUMACOLL_comm *state,
+                                               const struct nc_blocks *b, const int *member)
 {
     for (int i = 0; i < state->size; i++) {
         if (i == state->rank)
@@ -41,7 +43,7 @@ static struct nc_stream *block_at(struct nc_row *row)
 }
 
 static int walk(struct nc_row *row, char *packed, size_t max, size_t *moved,
-                int (*copy) (struct nc_stream * stream, char *packed, size_t n))
+                int (*copy)(struct nc_stream *stream, char *packed, size_t n))
 {
     int error = 0;
 
@@ -82,15 +84,17 @@ static int unpack_row(void *user, size_t offset, void *packed, size_t max, size_
     return walk(user, packed, max, moved, out);
 }
 
-void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row, const struct nc_blocks *b, const int *rank, int ranks)
+void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
+                             const struct nc_blocks *b, const int *rank, int ranks)
 {
     MPI_Aint size, elements = 0;
 
     MPIR_Datatype_get_size_macro(b->datatype, size);
     for (int i = 0; i < ranks; i++)
         elements += b->counts ? b->counts[rank[i]] : b->count;
-    *row = (struct nc_row) {.blocks = b,.rank = rank,.ranks = ranks };
-    *stream = (struct nc_stream) {.pack = pack_row,.unpack = unpack_row,.user = row,.length = (size_t) (size * elements) };
+    *row = (struct nc_row){.blocks = b, .rank = rank, .ranks = ranks};
+    *stream = (struct nc_stream){
+        .pack = pack_row, .unpack = unpack_row, .user = row, .length = (size_t) (size * elements)};
 }
 
 int MPIDI_NUMACOLL_internal_error(void)
@@ -99,6 +103,6 @@ int MPIDI_NUMACOLL_internal_error(void)
 
     MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_INTERN, "**fail");
 
-  fn_fail:
+fn_fail:
     return mpi_errno;
 }

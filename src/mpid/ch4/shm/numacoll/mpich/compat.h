@@ -1,4 +1,5 @@
-/* The only file that names an MPICH version: what differs between 4.0 and 4.3 (mpi.h's MPICH_NUMVERSION). */
+/* The only file that names an MPICH version: what differs between 4.0 and 4.3 (mpi.h's
+ * MPICH_NUMVERSION). */
 
 #ifndef NUMACOLL_COMPAT_H_INCLUDED
 #define NUMACOLL_COMPAT_H_INCLUDED
@@ -7,7 +8,9 @@
 
 /* 4.0.x: the error flag of a collective travels by address */
 #define NC_ERRFLAG_T MPIR_Errflag_t *
-#define NC_ERRFLAG_LOCAL(name) MPIR_Errflag_t name##_value = MPIR_ERR_NONE, *name = &name##_value
+#define NC_ERRFLAG_LOCAL(name) \
+    MPIR_Errflag_t name##_value = MPIR_ERR_NONE; \
+    MPIR_Errflag_t *name = &name##_value
 #define NC_WAITALL(n, requests, statuses, errflag) MPIC_Waitall(n, requests, statuses, errflag)
 #define NC_TYPEREP_PACK(in, count, type, offset, out, max, actual) \
     MPIR_Typerep_pack(in, count, type, offset, out, max, actual)
@@ -16,9 +19,10 @@
 
 #else
 
-#define NC_ERRFLAG_T MPIR_Errflag_t
+#define NC_ERRFLAG_T           MPIR_Errflag_t
 #define NC_ERRFLAG_LOCAL(name) MPIR_Errflag_t name = MPIR_ERR_NONE
-#define NC_WAITALL(n, requests, statuses, errflag) ((void) (errflag), MPIC_Waitall(n, requests, statuses))
+#define NC_WAITALL(n, requests, statuses, errflag) \
+    ((void) (errflag), MPIC_Waitall(n, requests, statuses))
 #define NC_TYPEREP_PACK(in, count, type, offset, out, max, actual) \
     MPIR_Typerep_pack(in, count, type, offset, out, max, actual, MPIR_TYPEREP_FLAG_NONE)
 #define NC_TYPEREP_UNPACK(in, size, out, count, type, offset, actual) \
@@ -27,10 +31,10 @@
 #endif
 
 #if MPICH_NUMVERSION < 40300000
-#define NC_PROGRESS_HOOK_PARAMS int *made_progress
+#define NC_PROGRESS_HOOK_PARAMS                 int *made_progress
 #define NC_PROGRESS_HOOK_REGISTER(function, id) MPIR_Progress_hook_register(function, id)
 #else
-#define NC_PROGRESS_HOOK_PARAMS int vci, int *made_progress
+#define NC_PROGRESS_HOOK_PARAMS                 int vci, int *made_progress
 #define NC_PROGRESS_HOOK_REGISTER(function, id) MPIR_Progress_hook_register(-1, function, id)
 #endif
 

@@ -1,5 +1,5 @@
-/* What was served, what was not, and why. Counts are kept per communicator, where only one thread at a time counts,
- * and added up when somebody asks, and when a communicator is freed. */
+/* What was served, what was not, and why. Counts are kept per communicator, where only one thread
+ * at a time counts, and added up when somebody asks, and when a communicator is freed. */
 
 #include "numacoll.h"
 

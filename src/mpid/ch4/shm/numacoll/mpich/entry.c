@@ -1,5 +1,5 @@
-/* Where MPICH's calls arrive: for each row of the table of collectives the entry points at both levels. Always built;
- * without MPICH's posix shared-memory module every call falls back. */
+/* Where MPICH's calls arrive: for each row of the table of collectives the entry points at both
+ * levels. Always built; without MPICH's posix shared-memory module every call falls back. */
 
 #include "mpiimpl.h"
 #ifdef NUMACOLL_BUILD_SHM
@@ -9,8 +9,8 @@
 #include "compat.h"
 #endif
 
-/* The communicator whose call this thread is handing back to MPICH: met again, a selection file named numacoll as
- * MPICH's own choice, and the algorithm of last resort serves. */
+/* The communicator whose call this thread is handing back to MPICH: met again, a selection file
+ * named numacoll as MPICH's own choice, and the algorithm of last resort serves. */
 static _Thread_local MPIR_Comm *handed_back;
 
 #define NC_HAND_BACK(elsewhere, args, comm, fixed) \
@@ -33,8 +33,8 @@ static const struct {
     int ours, automatic;
 } table[NC_COLL_COUNT] = {
 #define NC_ROW(name, Name, NAME, params, args, fixed) \
-    { #name, (int *) &MPIR_CVAR_##NAME##_INTRA_ALGORITHM, \
-      MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll, MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto },
+    {#name, (int *) &MPIR_CVAR_##NAME##_INTRA_ALGORITHM, \
+     MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll, MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto},
     NC_COLLECTIVES(NC_ROW)
 #undef NC_ROW
 };
@@ -53,7 +53,8 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
 {
     /* an algorithm chosen for this collective beats the list of collectives */
     return MPIDI_NUMACOLL_selected_explicitly(coll) ||
-        ((MPIDI_NUMACOLL_world.collectives >> coll & 1) && *table[coll].variable == table[coll].automatic);
+           ((MPIDI_NUMACOLL_world.collectives >> coll & 1) &&
+            *table[coll].variable == table[coll].automatic);
 }
 
 #define NC_ENTER(name, NAME, args, direct, leaf, elsewhere, fixed) \
@@ -70,13 +71,15 @@ bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
     return mpi_errno;
 
 #define NC_ENTRY(name, Name, NAME, params, args, fixed) \
-    int MPIR_##Name##_numacoll_selected(MPIR_Comm * comm) \
+    int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
     { \
-        return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && MPIDI_NUMACOLL_selected(NC_COLL_##NAME); \
+        return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && \
+               MPIDI_NUMACOLL_selected(NC_COLL_##NAME); \
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        NC_ENTER(name, NAME, args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, MPIR_##Name##_allcomm_auto, fixed) \
+        NC_ENTER(name, NAME, args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, \
+                 MPIR_##Name##_allcomm_auto, fixed) \
     } \
     int MPIR_##Name##_numacoll_leaf NC_AND_LEAF params \
     { \
@@ -94,19 +97,20 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
 #else
 
 #define NC_STUB(name, Name, NAME, params, args, fixed) \
-    int MPIR_##Name##_numacoll_selected(MPIR_Comm * comm) \
+    int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
     { \
         return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && \
-            MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll; \
+               MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll; \
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
         int mpi_errno = MPI_SUCCESS; \
         MPII_COLLECTIVE_FALLBACK_CHECK(comm->rank, 0, mpi_errno, \
-                                       "numacoll: " #name ": this MPICH has no shared-memory module\n"); \
-      fallback: \
+                                       "numacoll: " #name \
+                                       ": this MPICH has no shared-memory module\n"); \
+    fallback: \
         NC_HAND_BACK(MPIR_##Name##_allcomm_auto, args, comm, fixed); \
-      fn_fail: \
+    fn_fail: \
         return mpi_errno; \
     } \
     int MPIR_##Name##_numacoll_leaf NC_AND_LEAF params \

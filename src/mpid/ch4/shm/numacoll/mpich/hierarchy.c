@@ -2,7 +2,8 @@
 
 #include "numacoll.h"
 
-/* What a process tells all others: its row of locations, and what it was made from: network file and LEVELS. */
+/* What a process tells all others: its row of locations, and what it was made from: network file
+ * and LEVELS. */
 enum { COLUMNS = NC_LEVELS + 1, FILE_COLUMN = NC_LEVELS };
 
 static bool same_file(const int *rows, int ranks)
@@ -14,15 +15,16 @@ static bool same_file(const int *rows, int ranks)
     return true;
 }
 
-/* Rows as nc_topo wants them: nodes are numbered by the communicator, and numbers of switches mean nothing when they come
- * from different files. */
-static void finish_rows(int *rows, MPIR_Comm * comm)
+/* Rows as nc_topo wants them: nodes are numbered by the communicator, and numbers of switches mean
+ * nothing when they come from different files. */
+static void finish_rows(int *rows, MPIR_Comm *comm)
 {
     bool same = same_file(rows, comm->local_size);
 
     if (!same && comm->rank == 0)
-        fprintf(stderr, "numacoll: NETWORK_FILE and LEVELS: must be the same on all nodes, the file with the same text: "
-                "switches are not used\n");
+        fprintf(stderr, "numacoll: NETWORK_FILE and LEVELS: must be the same on all nodes, the "
+                        "file with the same text: "
+                        "switches are not used\n");
     for (int rank = 0; rank < comm->local_size; rank++) {
         int *row = rows + rank * NC_LEVELS;
         memmove(row, rows + rank * COLUMNS, NC_LEVELS * sizeof(int));
@@ -33,7 +35,8 @@ static void finish_rows(int *rows, MPIR_Comm * comm)
 }
 
 /* Numbers the nodes in the order of the groups. `numbered` and `order` are memory for all ranks. */
-static void number_nodes(struct nc_hierarchy *h, const struct nc_locations *l, int *numbered, int *order, int me)
+static void number_nodes(struct nc_hierarchy *h, const struct nc_locations *l, int *numbered,
+                         int *order, int me)
 {
     memset(numbered, -1, (size_t) l->ranks * sizeof *numbered);
     nc_groups_in_order(&h->groups, order);
@@ -87,7 +90,7 @@ static void measure_groups(struct nc_hierarchy *h)
     }
 }
 
-static int most_on_a_node(const MPIR_Comm * comm)
+static int most_on_a_node(const MPIR_Comm *comm)
 {
     int most = 1, *ranks;
     bool counted;
@@ -104,23 +107,25 @@ static int most_on_a_node(const MPIR_Comm * comm)
     return counted ? most : comm->local_size;
 }
 
-/* The parts of the memory that stays, and of that needed for the making, bytes from their starts. */
+/* The parts of the memory that stays, and of that needed for the making, bytes from their starts.
+ */
 struct parts {
     size_t groups, lists, stream, typed, length, sent, leg, step, window, window_bytes, end;
     int legs;
     size_t rows, topo, numbered, made;
 };
 
-static struct parts parts_of(const MPIR_Comm * comm)
+static struct parts parts_of(const MPIR_Comm *comm)
 {
     size_t ranks = (size_t) comm->local_size, most = (size_t) most_on_a_node(comm);
-    struct nc_locations locations = {.ranks = comm->local_size,.columns = NC_LEVELS };
-    struct parts p = {.stream = 0 };
+    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS};
+    struct parts p = {.stream = 0};
 
     p.window_bytes = comm->node_count > 1 ? nc_window_bytes(most) : 0;
     p.typed = p.stream + most * sizeof(struct nc_stream);
     p.length = p.typed + most * sizeof(struct nc_typed);
-    /* the members beside me of all groups I may be in are other nodes: as if one group had them all */
+    /* the members beside me of all groups I may be in are other nodes: as if one group had them all
+     */
     p.legs = comm->node_count > 1 ? nc_schedule_most(comm->node_count) : 0;
     p.sent = p.length + most * sizeof(uint64_t);
     p.leg = p.sent + (size_t) (NC_LANES * NC_PLACES * p.legs) * sizeof(MPIR_Request *);
@@ -136,7 +141,7 @@ static struct parts parts_of(const MPIR_Comm * comm)
     return p;
 }
 
-bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const MPIR_Comm * comm)
+bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const MPIR_Comm *comm)
 {
     struct parts p = parts_of(comm);
     int ranks = comm->local_size;
@@ -169,19 +174,21 @@ void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *h)
     h->memory = h->scratch = NULL;
 }
 
-int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsigned levels, MPIR_Comm * comm)
+int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsigned levels,
+                                  MPIR_Comm *comm)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, row[COLUMNS];
     struct parts p = parts_of(comm);
     char *scratch = h->scratch;
     int *rows = (int *) (scratch + p.rows), *numbered = (int *) (scratch + p.numbered);
-    struct nc_locations locations = {.ranks = comm->local_size,.columns = NC_LEVELS,.unit = rows };
+    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS, .unit = rows};
     struct nc_topo topo;
 
     memcpy(row, mine, NC_LEVELS * sizeof(int));
     row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
-    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, rows, COLUMNS, MPI_INT, comm, errflag);
+    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, rows, COLUMNS, MPI_INT, comm,
+                                            errflag);
     MPIR_ERR_CHECK(mpi_errno);
     finish_rows(rows, comm);
     /* nodes are told apart whatever LEVELS says: they are not reached in the same way */
@@ -193,10 +200,10 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
     list_back(h);
     measure_groups(h);
 
-  fn_exit:
+fn_exit:
     MPL_free(h->scratch);
     h->scratch = NULL;
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }

@@ -1,4 +1,5 @@
-/* What the launcher says of where it has put the ranks of this node, where MPICH speaks PMIx with it. */
+/* What the launcher says of where it has put the ranks of this node, where MPICH speaks PMIx with
+ * it. */
 
 #include "numacoll.h"
 
@@ -16,12 +17,14 @@ bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit)
     PMIX_PROC_CONSTRUCT(&proc);
     MPL_strncpy(proc.nspace, MPIR_pmi_job_id(), sizeof proc.nspace);
     proc.rank = (pmix_rank_t) MPIR_Process.node_local_map[local_rank];
-    /* what came with the job, for all ranks of the node: do not wait for a launcher that does not say it */
+    /* what came with the job, for all ranks of the node: do not wait for a launcher that does not
+     * say it */
     PMIX_INFO_CONSTRUCT(&here);
     PMIX_INFO_LOAD(&here, PMIX_OPTIONAL, NULL, PMIX_BOOL);
     if (PMIx_Get(&proc, PMIX_LOCALITY_STRING, &here, 1, &value) != PMIX_SUCCESS || !value)
         return false;
-    known = value->type == PMIX_STRING && value->data.string && nc_locality_parse(value->data.string, unit);
+    known = value->type == PMIX_STRING && value->data.string &&
+            nc_locality_parse(value->data.string, unit);
     PMIX_VALUE_RELEASE(value);
     return known;
 }

@@ -1,10 +1,12 @@
 /* Where the ranks are: on this machine or an assumed one, and in the network.
  *
- * On this machine their affinity masks say it, or, where these say nothing of some rank, what the launcher says of all
- * (locality.c): the two may number units differently, and are not mixed among the ranks of a node.
+ * On this machine their affinity masks say it, or, where these say nothing of some rank, what the
+ * launcher says of all (locality.c): the two may number units differently, and are not mixed among
+ * the ranks of a node.
  *
- * MPICH has loaded hwloc's topology in every process. One that the user describes instead is loaded by one process of a
- * communicator's node when its segment is made, and by local rank 0 at the start, so that an error is one of MPI_Init. */
+ * MPICH has loaded hwloc's topology in every process. One that the user describes instead is loaded
+ * by one process of a communicator's node when its segment is made, and by local rank 0 at the
+ * start, so that an error is one of MPI_Init. */
 
 #include "numacoll.h"
 
@@ -14,15 +16,15 @@
 #include "machine.h"
 #include "numacoll_mpir.h"
 
-static struct nc_machine *machine;      /* NULL until it is needed in this process */
-static int *processors;         /* [local_size] where a MAPPING puts the local ranks, or NULL */
-static char *mapped;            /* that mapping */
-static struct nc_cpus *masks;   /* [local_size] affinity masks of the local ranks */
+static struct nc_machine *machine; /* NULL until it is needed in this process */
+static int *processors;            /* [local_size] where a MAPPING puts the local ranks, or NULL */
+static char *mapped;               /* that mapping */
+static struct nc_cpus *masks;      /* [local_size] affinity masks of the local ranks */
 
 static struct {
     bool loaded;
-    int switches[NC_SWITCHES];  /* of this node, -1 where there is none */
-    int checksum;               /* of the file's text, 0 without one */
+    int switches[NC_SWITCHES]; /* of this node, -1 where there is none */
+    int checksum;              /* of the file's text, 0 without one */
 } network;
 
 static bool is_binding(const char *mapping)
@@ -71,7 +73,8 @@ static bool map(const char *mapping)
     mapped = MPL_strdup(mapping);
     if (!processors || !mapped)
         snprintf(problem, sizeof problem, "no memory");
-    else if (nc_machine_map(machine, mapping, MPIR_Process.local_size, processors, problem, sizeof problem))
+    else if (nc_machine_map(machine, mapping, MPIR_Process.local_size, processors, problem,
+                            sizeof problem))
         return true;
     forget_mapping();
     return complain("MAPPING", problem);
@@ -83,8 +86,10 @@ static bool check_machine(void)
     const char *mapping = MPIR_CVAR_NUMACOLL_MAPPING;
 
     if (is_binding(mapping) && *MPIR_CVAR_NUMACOLL_TOPOLOGY)
-        return complain("TOPOLOGY", "must have MPIR_CVAR_NUMACOLL_MAPPING=core, numa, package or list:.. beside it: "
-                        "ranks are not bound on a machine that is assumed");
+        return complain(
+            "TOPOLOGY",
+            "must have MPIR_CVAR_NUMACOLL_MAPPING=core, numa, package or list:.. beside it: "
+            "ranks are not bound on a machine that is assumed");
     return is_binding(mapping) || (load() && map(mapping));
 }
 
@@ -133,8 +138,8 @@ static bool load_network(void)
     network.loaded = true;
     text = MPIDI_NUMACOLL_read_text(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
     if (!text) {
-        snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s", MPIR_CVAR_NUMACOLL_NETWORK_FILE,
-                 strerror(errno));
+        snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s",
+                 MPIR_CVAR_NUMACOLL_NETWORK_FILE, strerror(errno));
         return complain("NETWORK_FILE", problem);
     }
     good = find_switches(text);
@@ -162,9 +167,9 @@ int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -179,10 +184,12 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 
 /* ---- a communicator's ranks ---- */
 
-/* Columns of a rank in a table of locations, words behind the ranks; the ranks' numbers on this node follow. */
+/* Columns of a rank in a table of locations, words behind the ranks; the ranks' numbers on this
+ * node follow. */
 enum { COLUMNS = NC_LEVELS, EXTRA = 2 };
 
-/* The row of a local rank, in the process that loaded machine and network; -1 inside the node without a machine. */
+/* The row of a local rank, in the process that loaded machine and network; -1 inside the node
+ * without a machine. */
 static void look_up(int local_rank, bool bound, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++)
@@ -204,7 +211,8 @@ static void look_up_all(int *units, const int *local_rank, int ranks, bool bound
 /* hwloc's caches are the machine's; those of an assumed one are not. */
 static int cache_kib(void)
 {
-    return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10) : 0;
+    return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10)
+                                                    : 0;
 }
 
 /* The masks tell where each rank is. */
@@ -217,7 +225,8 @@ static bool all_told(const int *units, int ranks)
     return true;
 }
 
-/* The units inside the node as the launcher knows them. False if it does not know them of all; then rows are lost. */
+/* The units inside the node as the launcher knows them. False if it does not know them of all; then
+ * rows are lost. */
 static bool ask_launcher(int *units, const int *local_rank, int ranks)
 {
     for (int i = 0; i < ranks; i++) {
@@ -251,28 +260,32 @@ size_t MPIDI_NUMACOLL_locate_bytes(int ranks)
     return ((size_t) ranks * (COLUMNS + 1) + EXTRA) * sizeof(int);
 }
 
-int MPIDI_NUMACOLL_locate(MPIR_Comm * node_comm, const char *mapping, int *units, size_t *cache_bytes)
+int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
+                          size_t *cache_bytes)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank, ranks = node_comm ? node_comm->local_size : 1;
+    int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank,
+        ranks = node_comm ? node_comm->local_size : 1;
     const int *extra = units + ranks * COLUMNS;
     int *local_rank = units + ranks * COLUMNS + EXTRA;
 
     local_rank[0] = mine;
     if (node_comm)
-        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, local_rank, 1, MPI_INT, node_comm, errflag);
+        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, local_rank, 1, MPI_INT,
+                                                node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (!node_comm || node_comm->rank == 0)
         fill(units, local_rank, ranks, mapping);
     if (node_comm)
-        mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, MPI_INT, 0, node_comm, errflag);
+        mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, MPI_INT, 0, node_comm,
+                                              errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (extra[0])
         *cache_bytes = (size_t) extra[0] << 10;
     network.checksum = extra[1];
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }

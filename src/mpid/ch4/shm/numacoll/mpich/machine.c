@@ -32,8 +32,10 @@ static bool describe(hwloc_topology_t topology, const char *text, char *error, s
     }
     errno = 0;
     if (synthetic && hwloc_topology_set_synthetic(topology, synthetic)) {
-        snprintf(error, size, "%s: must be a synthetic topology of hwloc, such as "
-                 "synthetic:package:2 numa:2 core:32 pu:1", text);
+        snprintf(error, size,
+                 "%s: must be a synthetic topology of hwloc, such as "
+                 "synthetic:package:2 numa:2 core:32 pu:1",
+                 text);
         return false;
     }
     if (xml && hwloc_topology_set_xml(topology, xml)) {
@@ -63,8 +65,9 @@ static bool take(hwloc_topology_t topology, const char *text, char *error, size_
         snprintf(error, size, "%s: must be a topology hwloc can load", text);
         return false;
     }
-    if (!has_processors(topology, HWLOC_OBJ_CORE) || !has_processors(topology, HWLOC_OBJ_NUMANODE)
-        || !has_processors(topology, HWLOC_OBJ_PACKAGE)) {
+    if (!has_processors(topology, HWLOC_OBJ_CORE) ||
+        !has_processors(topology, HWLOC_OBJ_NUMANODE) ||
+        !has_processors(topology, HWLOC_OBJ_PACKAGE)) {
         snprintf(error, size, "%s: must have the processors of its cores, NUMA nodes and packages",
                  text);
         return false;
@@ -112,7 +115,7 @@ int nc_machine_processors(const struct nc_machine *m)
 
 size_t nc_machine_cache_bytes(const struct nc_machine *m)
 {
-    static const hwloc_obj_type_t types[] = { HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE };
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE};
     size_t bytes = 0;
 
     for (int t = 0; t < 2 && bytes == 0; t++) {
@@ -135,8 +138,8 @@ static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
 };
 
 /* The unit of a type that a set of processors is in, NULL if it is not a single one. Processors may
- * have several NUMA nodes (memory of two kinds; a node without processors of its own is local to all
- * around it): theirs is the narrowest, of equal ones the first. A set that holds processors of
+ * have several NUMA nodes (memory of two kinds; a node without processors of its own is local to
+ * all around it): theirs is the narrowest, of equal ones the first. A set that holds processors of
  * narrower units and others is in none. */
 static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
                            hwloc_const_cpuset_t set)
@@ -156,12 +159,13 @@ static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
 /* Cores, or processors where the set holds no whole core. */
 static hwloc_obj_type_t core_type(const struct nc_machine *m, hwloc_const_cpuset_t set)
 {
-    return hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, HWLOC_OBJ_CORE) > 0 ?
-        HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    return hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, HWLOC_OBJ_CORE) > 0
+               ? HWLOC_OBJ_CORE
+               : HWLOC_OBJ_PU;
 }
 
-/* The processor that the n-th rank inside a set of processors gets: first one of each core, then the
- * second of each, then round again. */
+/* The processor that the n-th rank inside a set of processors gets: first one of each core, then
+ * the second of each, then round again. */
 static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int n)
 {
     hwloc_obj_type_t type = core_type(m, set);

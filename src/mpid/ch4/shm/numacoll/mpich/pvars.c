@@ -1,4 +1,5 @@
-/* The counts as performance variables of MPI_T, category NUMACOLL: made when MPI starts, computed when read. */
+/* The counts as performance variables of MPI_T, category NUMACOLL: made when MPI starts, computed
+ * when read. */
 
 #include "numacoll.h"
 
@@ -29,10 +30,12 @@ static void get(void *address, void *object, int count, void *buffer)
 }
 
 /* counter: what has happened since the reader's handle was made; else what there is now */
-static void add(int *used, bool counter, size_t offset, int n, const char *description, const char *format, ...)
+static void add(int *used, bool counter, size_t offset, int n, const char *description,
+                const char *format, ...)
 {
     struct row *row = &rows[(*used)++];
-    int flags = MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS | (counter ? MPIR_T_PVAR_FLAG_SUM : 0);
+    int flags = MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS |
+                (counter ? MPIR_T_PVAR_FLAG_SUM : 0);
     va_list values;
 
     va_start(values, format);
@@ -40,9 +43,10 @@ static void add(int *used, bool counter, size_t offset, int n, const char *descr
     va_end(values);
     row->offset = offset;
     row->n = n;
-    MPIR_T_PVAR_REGISTER_impl(counter ? MPI_T_PVAR_CLASS_COUNTER : MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED_LONG_LONG,
-                              row->name, row, 1, MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT,
-                              flags, get, NULL, "NUMACOLL", description);
+    MPIR_T_PVAR_REGISTER_impl(counter ? MPI_T_PVAR_CLASS_COUNTER : MPI_T_PVAR_CLASS_LEVEL,
+                              MPI_UNSIGNED_LONG_LONG, row->name, row, 1, MPI_T_ENUM_NULL,
+                              MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, flags, get, NULL,
+                              "NUMACOLL", description);
 }
 
 #define NC_AT(field) (offsetof(struct nc_counts, field))
@@ -58,16 +62,18 @@ static void add_collective(int *used, enum nc_coll c)
     for (int way = 0; *word; way++, word += strcspn(word, " "), word += *word == ' ') {
         int n = (int) strcspn(word, " ");
         size_t at = (c * NC_WAYS + (size_t) way) * sizeof(uint64_t);
-        add(used, true, NC_AT(served) + at, 1, "calls served by this algorithm", "numacoll_%s_%.*s_calls", name, n, word);
-        add(used, true, NC_AT(bytes) + at, 1, "bytes of the messages of these calls", "numacoll_%s_%.*s_bytes", name, n,
-            word);
+        add(used, true, NC_AT(served) + at, 1, "calls served by this algorithm",
+            "numacoll_%s_%.*s_calls", name, n, word);
+        add(used, true, NC_AT(bytes) + at, 1, "bytes of the messages of these calls",
+            "numacoll_%s_%.*s_bytes", name, n, word);
     }
-    add(used, true, NC_AT(inner) + c * sizeof(uint64_t), 1, "calls MPICH made itself inside another collective",
-        "numacoll_%s_inner_calls", name);
-    add(used, true, NC_AT(deferred) + c * sizeof(uint64_t), 1, "calls before the shared segment was made",
-        "numacoll_%s_deferred_calls", name);
+    add(used, true, NC_AT(inner) + c * sizeof(uint64_t), 1,
+        "calls MPICH made itself inside another collective", "numacoll_%s_inner_calls", name);
+    add(used, true, NC_AT(deferred) + c * sizeof(uint64_t), 1,
+        "calls before the shared segment was made", "numacoll_%s_deferred_calls", name);
     for (int reason = NC_REASON_NONE + 1; reason < NC_REASON_COUNT; reason++)
-        add(used, true, NC_AT(fell_back) + (c * NC_REASON_COUNT + (size_t) reason) * sizeof(uint64_t), 1,
+        add(used, true,
+            NC_AT(fell_back) + (c * NC_REASON_COUNT + (size_t) reason) * sizeof(uint64_t), 1,
             "calls that fell back to MPICH for this reason", "numacoll_%s_fell_back_%s", name,
             MPIDI_NUMACOLL_reason_name(reason));
 }
@@ -88,24 +94,30 @@ void MPIDI_NUMACOLL_pvars_register(void)
     /* MPI may start several times while MPI_T lives */
     if (registered())
         return;
-    add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses", "numacoll_segment_bytes");
-    add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took", "numacoll_start_microseconds");
+    add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses",
+        "numacoll_segment_bytes");
+    add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took",
+        "numacoll_start_microseconds");
     add(&used, false, NC_AT(huge_bytes), 1, "of these, in huge pages", "numacoll_huge_bytes");
-    add(&used, false, NC_AT(pages_right), 1, "pages of this process's regions on its NUMA node", "numacoll_pages_right");
-    add(&used, false, NC_AT(pages_misplaced), 1, "pages of this process's regions on another NUMA node",
-        "numacoll_pages_misplaced");
+    add(&used, false, NC_AT(pages_right), 1, "pages of this process's regions on its NUMA node",
+        "numacoll_pages_right");
+    add(&used, false, NC_AT(pages_misplaced), 1,
+        "pages of this process's regions on another NUMA node", "numacoll_pages_misplaced");
     add(&used, false, NC_AT(pages_unverified), 1, "pages whose NUMA node the kernel did not tell",
         "numacoll_pages_unverified");
-    add(&used, true, NC_AT(waits_spinning), 1, "waits that ended while spinning, after a first look in vain",
-        "numacoll_waits_spinning");
+    add(&used, true, NC_AT(waits_spinning), 1,
+        "waits that ended while spinning, after a first look in vain", "numacoll_waits_spinning");
     add(&used, true, NC_AT(waits_in_progress), 1, "waits that went on to MPICH's progress engine",
         "numacoll_waits_in_progress");
-    add(&used, true, NC_AT(waits_yielding), 1, "waits that gave the processor away", "numacoll_waits_yielding");
-    add(&used, true, NC_AT(copied_local), 1, "bytes copied to or from shared memory of this process's NUMA node",
+    add(&used, true, NC_AT(waits_yielding), 1, "waits that gave the processor away",
+        "numacoll_waits_yielding");
+    add(&used, true, NC_AT(copied_local), 1,
+        "bytes copied to or from shared memory of this process's NUMA node",
         "numacoll_copied_local_bytes");
-    add(&used, true, NC_AT(copied_remote), 1, "bytes copied from shared memory of another NUMA node",
-        "numacoll_copied_remote_bytes");
-    add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll", "numacoll_messages");
+    add(&used, true, NC_AT(copied_remote), 1,
+        "bytes copied from shared memory of another NUMA node", "numacoll_copied_remote_bytes");
+    add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll",
+        "numacoll_messages");
     add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");
     for (int c = 0; c < NC_COLL_COUNT; c++)
         add_collective(&used, c);

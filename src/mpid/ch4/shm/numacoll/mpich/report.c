@@ -1,4 +1,5 @@
-/* What users read on stderr, or in REPORT_FILE: how a communicator was set up, and what was served at the end. */
+/* What users read on stderr, or in REPORT_FILE: how a communicator was set up, and what was served
+ * at the end. */
 
 #include "numacoll.h"
 
@@ -15,8 +16,10 @@ static int open_report_file(void)
         return -1;
     int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0 && !told) {
-        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can be written, told here\n", name,
-                strerror(errno));
+        fprintf(stderr,
+                "numacoll: MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can be "
+                "written, told here\n",
+                name, strerror(errno));
         told = true;
     }
     return fd;
@@ -28,17 +31,18 @@ static void tell(const char *text, size_t length)
     int fd = open_report_file();
     ssize_t written = write(fd < 0 ? STDERR_FILENO : fd, text, length);
 
-    (void) written;             /* a report that cannot be told is no reason to fail */
+    (void) written; /* a report that cannot be told is no reason to fail */
     if (fd >= 0)
         close(fd);
 }
 
 /* Pages by ranks, those that are alike together: "0-3 20/0/0, 4 18/2/0". */
-static void print_placement(FILE * out, const struct nc_placement *p, int ranks)
+static void print_placement(FILE *out, const struct nc_placement *p, int ranks)
 {
     fprintf(out, ", pages of ranks right/wrong/unverified:");
     for (int first = 0, next; first < ranks; first = next) {
-        for (next = first + 1; next < ranks && !memcmp(&p[next], &p[first], sizeof *p); next++);
+        for (next = first + 1; next < ranks && !memcmp(&p[next], &p[first], sizeof *p); next++)
+            ;
         fprintf(out, "%s %d", first ? "," : "", first);
         if (next > first + 1)
             fprintf(out, "-%d", next - 1);
@@ -47,7 +51,8 @@ static void print_placement(FILE * out, const struct nc_placement *p, int ranks)
 }
 
 /* An algorithm of a plan: "knomial/2". */
-static void print_algorithm(FILE * out, enum nc_setting setting, const struct nc_plan *plan, enum nc_level level)
+static void print_algorithm(FILE *out, enum nc_setting setting, const struct nc_plan *plan,
+                            enum nc_level level)
 {
     const char *word = MPIDI_NUMACOLL_variables[setting].values;
     int n;
@@ -60,15 +65,16 @@ static void print_algorithm(FILE * out, enum nc_setting setting, const struct nc
         fprintf(out, "%d", plan->degree[level]);
 }
 
-/* The levels that data goes by, from the `lowest` of those above the node on, and inside it too if `inside`, with their
- * algorithms: "bcast_group numa:flat,top:knomial/2". */
-static void print_plan(FILE * out, enum nc_setting setting, const struct nc_plan *plan,
+/* The levels that data goes by, from the `lowest` of those above the node on, and inside it too if
+ * `inside`, with their algorithms: "bcast_group numa:flat,top:knomial/2". */
+static void print_plan(FILE *out, enum nc_setting setting, const struct nc_plan *plan,
                        const struct MPIDI_NUMACOLL_comm *state, bool inside, int lowest)
 {
     const char *before = " ";
 
     fprintf(out, ", %s", MPIDI_NUMACOLL_variables[setting].name);
-    for (int l = inside && state->size > 1 ? 0 : state->data.groups.levels; l < state->data.groups.levels; l++, before = ",") {
+    for (int l = inside && state->size > 1 ? 0 : state->data.groups.levels;
+         l < state->data.groups.levels; l++, before = ",") {
         fprintf(out, "%s%s:", before, nc_level_name(state->data.name[l]));
         print_algorithm(out, setting, plan, state->data.name[l]);
     }
@@ -78,7 +84,7 @@ static void print_plan(FILE * out, enum nc_setting setting, const struct nc_plan
     }
 }
 
-static void print_plans(FILE * out, const struct MPIDI_NUMACOLL_comm *state)
+static void print_plans(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
 {
     const struct nc_across_choice *c = &state->across[0];
     int above = state->all.above, levels = state->all.groups.levels;
@@ -88,23 +94,25 @@ static void print_plans(FILE * out, const struct MPIDI_NUMACOLL_comm *state)
     if (state->all.nodes == 1)
         return;
     print_plan(out, NC_VAR_ALLREDUCE_GROUP, &c->plan[NC_ALLREDUCE], state, false, levels - 1);
-    fprintf(out, ", windows of %s%d bytes between nodes", c->window ? "" : "at most ", c->window ? c->window : NC_WINDOW);
+    fprintf(out, ", windows of %s%d bytes between nodes", c->window ? "" : "at most ",
+            c->window ? c->window : NC_WINDOW);
 }
 
 /* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
-static void print_levels(FILE * out, const struct nc_hierarchy *h)
+static void print_levels(FILE *out, const struct nc_hierarchy *h)
 {
     fprintf(out, ", groups:");
     for (int l = 0; l < h->groups.levels; l++)
-        fprintf(out, "%s %s %d", l ? "," : "", nc_level_name(h->name[l]), h->groups.level[l + 1] - h->groups.level[l]);
+        fprintf(out, "%s %s %d", l ? "," : "", nc_level_name(h->name[l]),
+                h->groups.level[l + 1] - h->groups.level[l]);
 }
 
-static void print_segment(FILE * out, const struct MPIDI_NUMACOLL_comm *state, int wanted)
+static void print_segment(FILE *out, const struct MPIDI_NUMACOLL_comm *state, int wanted)
 {
-    static const char *const backings[] = {
-        [NC_BACKING_HUGETLB] = "a memfd of huge pages",[NC_BACKING_MEMFD] = "a memfd",
-        [NC_BACKING_UNNAMED_FILE] = "/dev/shm",[NC_BACKING_NAMED_FILE] = "/dev/shm"
-    };
+    static const char *const backings[] = {[NC_BACKING_HUGETLB] = "a memfd of huge pages",
+                                           [NC_BACKING_MEMFD] = "a memfd",
+                                           [NC_BACKING_UNNAMED_FILE] = "/dev/shm",
+                                           [NC_BACKING_NAMED_FILE] = "/dev/shm"};
     const struct nc_segment *s = &state->segment;
 
     fprintf(out, "%zu bytes in %s", s->bytes, backings[s->backing]);
@@ -113,25 +121,28 @@ static void print_segment(FILE * out, const struct MPIDI_NUMACOLL_comm *state, i
 }
 
 /* What the processes of this node share. */
-static void print_sharing(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
 
     print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
-    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, ", g->slots, g->slot_bytes, g->set_slots,
-            state->waiter.yield ? "yield" : "spin");
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, ", g->slots,
+            g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin");
 }
 
-static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     char tree[32], barrier[32], version[32];
 
-    fprintf(out, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size, state->size);
+    fprintf(out, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size,
+            state->size);
     if (state->segment.base)
         print_sharing(out, state, comm);
     MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
-    MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier, sizeof barrier);
-    MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version, sizeof version);
+    MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier,
+                          sizeof barrier);
+    MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version,
+                          sizeof version);
     fprintf(out, "bcast_tree %s, barrier %s, allreduce_version %s", tree, barrier, version);
     print_plans(out, state);
     print_levels(out, &state->all);
@@ -142,7 +153,7 @@ static void print_setup(FILE * out, const struct MPIDI_NUMACOLL_comm *state, MPI
     fputc('\n', out);
 }
 
-void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm * comm)
+void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     char *text = NULL;
     size_t length;
@@ -169,17 +180,18 @@ static uint64_t sum(const uint64_t *counts, int n)
     return all;
 }
 
-static void print_totals(FILE * out, enum nc_coll c, const struct nc_counts *t)
+static void print_totals(FILE *out, enum nc_coll c, const struct nc_counts *t)
 {
     uint64_t served = sum(t->served[c], NC_WAYS), fell_back = sum(t->fell_back[c], NC_REASON_COUNT);
 
     if (served + t->inner[c] + t->deferred[c] + fell_back == 0)
         return;
-    fprintf(out, "numacoll: %s served %llu fell_back %llu", MPIDI_NUMACOLL_coll_name(c), (unsigned long long) served,
-            (unsigned long long) fell_back);
+    fprintf(out, "numacoll: %s served %llu fell_back %llu", MPIDI_NUMACOLL_coll_name(c),
+            (unsigned long long) served, (unsigned long long) fell_back);
     for (int r = 0; r < NC_REASON_COUNT; r++) {
         if (t->fell_back[c][r])
-            fprintf(out, " %s=%llu", MPIDI_NUMACOLL_reason_name(r), (unsigned long long) t->fell_back[c][r]);
+            fprintf(out, " %s=%llu", MPIDI_NUMACOLL_reason_name(r),
+                    (unsigned long long) t->fell_back[c][r]);
     }
     if (t->inner[c])
         fprintf(out, " inner=%llu", (unsigned long long) t->inner[c]);

@@ -1,10 +1,11 @@
-/* Shared memory for one set of node-local ranks: made once, placed by its owners, accounted exactly.
+/* Shared memory for one set of node-local ranks: made once, placed by its owners, accounted
+ * exactly.
  *
- *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it, writes the header
- *   2  it tells the others where the backing is; each maps it and checks the header
- *   3  all agree that everybody has it; if not, the same with the next choice of backing
- *   4  each allocates and touches its own region
- *   5  all agree that everybody could, and each asks the kernel where its pages are
+ *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it, writes the
+ * header 2  it tells the others where the backing is; each maps it and checks the header 3  all
+ * agree that everybody has it; if not, the same with the next choice of backing 4  each allocates
+ * and touches its own region 5  all agree that everybody could, and each asks the kernel where its
+ * pages are
  *
  * The exchange uses fixed MPIR algorithms on node_comm, which never select anything. */
 
@@ -19,24 +20,24 @@
 
 #include "numacoll.h"
 
-#define MAGIC 0x6c6c6f6361006d75ull
+#define MAGIC          0x6c6c6f6361006d75ull
 #define LAYOUT_VERSION 2
 
-/* First page of a segment. Written by local rank 0 in step 1, read by the others in step 2, partner of both: the
- * message of step 2. */
+/* First page of a segment. Written by local rank 0 in step 1, read by the others in step 2, partner
+ * of both: the message of step 2. */
 struct nc_header {
     uint64_t magic;
     uint32_t version;
     uint32_t uid;
-    uint64_t nonce;             /* of this segment: a process number may mean another process elsewhere */
+    uint64_t nonce; /* of this segment: a process number may mean another process elsewhere */
     uint64_t bytes;
-    uint64_t page;              /* bytes of a page, as wanted */
+    uint64_t page; /* bytes of a page, as wanted */
     struct nc_geometry geometry;
 };
 
 /* What local rank 0 tells. */
 struct invitation {
-    int reason;                 /* NC_REASON_NONE, or why there is no segment */
+    int reason; /* NC_REASON_NONE, or why there is no segment */
     int backing;
     int pid, fd;
     uint64_t nonce;
@@ -60,7 +61,8 @@ static bool charge(size_t bytes)
 }
 
 /* The segment that fits the budget: half as many slots, until one is left. 0 if none does. */
-static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page, size_t *offset)
+static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
+                               size_t *offset)
 {
     for (;;) {
         struct nc_layout layout = nc_layout_make(g);
@@ -99,18 +101,19 @@ static size_t page_bytes(int huge_pages)
     return page > NC_PAGE && (page & (page - 1)) == 0 ? page : NC_PAGE;
 }
 
-/* A file must leave MPICH's own message cells what they may still need: their pages come when they are touched. */
+/* A file must leave MPICH's own message cells what they may still need: their pages come when they
+ * are touched. */
 static bool room_in_dev_shm(size_t bytes)
 {
     struct statvfs fs;
     uint64_t cells = (uint64_t) MPIR_Process.local_size * MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS *
-        MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+                     MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
 
     return statvfs("/dev/shm", &fs) == 0 && (uint64_t) fs.f_bavail * fs.f_frsize >= cells + bytes;
 }
 
-/* A descriptor to the backing, or -1. Only a named file has a path; it is for where others' descriptors cannot be
- * opened, and keeps its name no longer than it takes all to attach. */
+/* A descriptor to the backing, or -1. Only a named file has a path; it is for where others'
+ * descriptors cannot be opened, and keeps its name no longer than it takes all to attach. */
 static int open_backing(enum nc_backing backing, size_t bytes, size_t page, char *path, size_t size)
 {
     if (backing == NC_BACKING_HUGETLB)
@@ -169,7 +172,7 @@ static uint64_t fresh_nonce(void)
 
     clock_gettime(CLOCK_REALTIME, &t);
     return (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^ (uint64_t) getpid() << 20 ^
-        MPL_atomic_fetch_add_uint64(&count, 1);
+           MPL_atomic_fetch_add_uint64(&count, 1);
 }
 
 /* A signal undoes and ends fallocate; that is no lack of memory. */
@@ -177,8 +180,9 @@ static bool allocate_pages(int fd, char *base, size_t start, size_t bytes)
 {
     int failed;
 
-    /* fallocate knows nothing of the advice for huge pages. This does, and fails where a touch would raise SIGBUS; what it
-     * has not made, because it failed or is not known, is made as ordinary pages. */
+    /* fallocate knows nothing of the advice for huge pages. This does, and fails where a touch
+     * would raise SIGBUS; what it has not made, because it failed or is not known, is made as
+     * ordinary pages. */
     madvise(base + start, bytes, MADV_POPULATE_WRITE);
     do {
         failed = fallocate(fd, 0, (off_t) start, (off_t) bytes);
@@ -192,12 +196,12 @@ static int my_numa_node(void)
     return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int) node;
 }
 
-/* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the first touch decides
- * alone, which on a quiet machine comes to the same. */
+/* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the
+ * first touch decides alone, which on a quiet machine comes to the same. */
 static void bind_pages(char *base, size_t start, size_t bytes, size_t page)
 {
     enum { BIND = 2, BITS = 8 * sizeof(unsigned long), WORDS = 1024 / BITS };
-    unsigned long nodes[WORDS] = { 0 };
+    unsigned long nodes[WORDS] = {0};
     int node = my_numa_node();
 
     if (node < 0 || node >= WORDS * BITS)
@@ -213,10 +217,13 @@ static void bind_pages(char *base, size_t start, size_t bytes, size_t page)
 static void *write_header(int fd, const struct invitation *in, int placement)
 {
     void *base = NULL;
-    struct nc_header h = {
-        .magic = MAGIC,.version = LAYOUT_VERSION,.uid = (uint32_t) getuid(),.nonce = in->nonce,
-        .bytes = in->bytes,.page = in->page,.geometry = in->geometry
-    };
+    struct nc_header h = {.magic = MAGIC,
+                          .version = LAYOUT_VERSION,
+                          .uid = (uint32_t) getuid(),
+                          .nonce = in->nonce,
+                          .bytes = in->bytes,
+                          .page = in->page,
+                          .geometry = in->geometry};
 
     if (ftruncate(fd, (off_t) in->bytes) == 0)
         base = map(fd, in->bytes, in->backing, in->page);
@@ -233,7 +240,8 @@ static void *write_header(int fd, const struct invitation *in, int placement)
     return base;
 }
 
-static void make(enum nc_backing backing, struct invitation *in, int placement, struct nc_segment *segment, int *fd)
+static void make(enum nc_backing backing, struct invitation *in, int placement,
+                 struct nc_segment *segment, int *fd)
 {
     in->backing = backing;
     in->nonce = fresh_nonce();
@@ -257,12 +265,14 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
     *fd = open(path, O_RDWR | O_CLOEXEC);
     segment->backing = in->backing;
     segment->base = NULL;
-    if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t) st.st_size == in->bytes)
+    if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        (uint64_t) st.st_size == in->bytes)
         segment->base = map(*fd, in->bytes, in->backing, in->page);
     if (segment->base) {
         const struct nc_header *h = segment->base;
-        if (h->magic != MAGIC || h->version != LAYOUT_VERSION || h->uid != getuid() || h->nonce != in->nonce ||
-            h->page != in->page || memcmp(&h->geometry, &in->geometry, sizeof h->geometry)) {
+        if (h->magic != MAGIC || h->version != LAYOUT_VERSION || h->uid != getuid() ||
+            h->nonce != in->nonce || h->page != in->page ||
+            memcmp(&h->geometry, &in->geometry, sizeof h->geometry)) {
             munmap(segment->base, in->bytes);
             segment->base = NULL;
         }
@@ -280,12 +290,12 @@ static bool allocate(int fd, char *base, size_t start, size_t bytes)
     return true;
 }
 
-/* Where the pages of this process's region are, against the node it runs on. move_pages may be refused, and tells of
- * pages only that are mapped here, so each is read first. */
+/* Where the pages of this process's region are, against the node it runs on. move_pages may be
+ * refused, and tells of pages only that are mapped here, so each is read first. */
 static struct nc_placement look_up(const char *region, size_t bytes)
 {
     enum { BATCH = 256 };
-    struct nc_placement found = { 0, 0, 0 };
+    struct nc_placement found = {0, 0, 0};
     int node = my_numa_node();
     void *pages[BATCH];
     int status[BATCH], n;
@@ -309,7 +319,8 @@ static struct nc_placement look_up(const char *region, size_t bytes)
 }
 
 /* Each process its own region, at `start`; with PLACEMENT=none local rank 0 all of them. */
-static bool place(struct nc_segment *segment, int fd, size_t start, size_t region, size_t page, int rank, int placement)
+static bool place(struct nc_segment *segment, int fd, size_t start, size_t region, size_t page,
+                  int rank, int placement)
 {
     char *base = segment->base;
 
@@ -320,7 +331,8 @@ static bool place(struct nc_segment *segment, int fd, size_t start, size_t regio
     return allocate(fd, base, start, region);
 }
 
-/* Bytes of the segment that this process reaches through transparent huge pages: what the kernel says of the mapping. */
+/* Bytes of the segment that this process reaches through transparent huge pages: what the kernel
+ * says of the mapping. */
 static size_t mapped_huge(const void *base)
 {
     char *text = MPIDI_NUMACOLL_read_text("/proc/self/smaps"), start[32], *at;
@@ -344,17 +356,17 @@ static size_t huge_bytes(const struct nc_segment *segment, size_t page)
 
 /* ---- agreement ---- */
 
-static int all_agree(MPIR_Comm * node_comm, bool mine, bool * all)
+static int all_agree(MPIR_Comm *node_comm, bool mine, bool *all)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int value = mine;
-    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, node_comm,
-                                                            errflag);
+    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &value, 1, MPI_INT,
+                                                            MPI_MIN, node_comm, errflag);
     *all = value;
     return mpi_errno;
 }
 
-static int invite(MPIR_Comm * node_comm, struct invitation *in)
+static int invite(MPIR_Comm *node_comm, struct invitation *in)
 {
     NC_ERRFLAG_LOCAL(errflag);
     return MPIR_Bcast_intra_binomial(in, sizeof *in, MPI_BYTE, 0, node_comm, errflag);
@@ -371,8 +383,8 @@ static void abandon(struct nc_segment *segment, int *fd)
 }
 
 /* Steps 1 to 3 with one backing. */
-static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struct invitation *in, int placement,
-                           struct nc_segment *segment, int *fd, bool * all)
+static int make_and_attach(MPIR_Comm *node_comm, enum nc_backing backing, struct invitation *in,
+                           int placement, struct nc_segment *segment, int *fd, bool *all)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -389,19 +401,20 @@ static int make_and_attach(MPIR_Comm * node_comm, enum nc_backing backing, struc
         MPIR_ERR_CHECK(mpi_errno);
     }
 
-  fn_exit:
+fn_exit:
     /* whatever happened, the name goes: all have it, or nobody needs it */
     if (node_comm->rank == 0 && backing == NC_BACKING_NAMED_FILE && *fd >= 0)
         unlink(in->path);
     if (!*all)
         abandon(segment, fd);
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 /* Step 1, on local rank 0. */
-static void prepare(struct invitation *in, const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset)
+static void prepare(struct invitation *in, const struct nc_wanted *wanted,
+                    struct nc_segment *segment, size_t *offset)
 {
     struct nc_geometry geometry = in->geometry;
 
@@ -419,8 +432,9 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted, struc
 }
 
 /* Steps 4 and 5. */
-static int make_pages(MPIR_Comm * node_comm, const struct invitation *in, const struct nc_wanted *wanted,
-                      struct nc_segment *segment, size_t *offset, int fd, bool * all)
+static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
+                      const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset,
+                      int fd, bool *all)
 {
     struct nc_layout layout = nc_layout_make(&in->geometry);
     int rank = node_comm->rank, mpi_errno;
@@ -437,12 +451,14 @@ static int make_pages(MPIR_Comm * node_comm, const struct invitation *in, const 
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geometry, const struct nc_wanted *wanted,
-                                  struct nc_segment *segment, size_t *offset, enum nc_reason *reason)
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
+                                  const struct nc_wanted *wanted, struct nc_segment *segment,
+                                  size_t *offset, enum nc_reason *reason)
 {
     int mpi_errno = MPI_SUCCESS, fd = -1;
-    int backing = wanted->huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb ? NC_BACKING_HUGETLB : NC_BACKING_MEMFD;
-    struct invitation in = {.reason = NC_REASON_NONE,.geometry = *geometry };
+    int backing = wanted->huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb ? NC_BACKING_HUGETLB
+                                                                              : NC_BACKING_MEMFD;
+    struct invitation in = {.reason = NC_REASON_NONE, .geometry = *geometry};
     bool all = false;
 
     memset(segment, 0, sizeof *segment);
@@ -470,13 +486,13 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm * node_comm, struct nc_geometry *geo
         *reason = NC_REASON_NONE;
     *geometry = in.geometry;
 
-  fn_exit:
+fn_exit:
     if (fd >= 0)
         close(fd);
     if (!all || mpi_errno)
         MPIDI_NUMACOLL_segment_free(segment);
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 

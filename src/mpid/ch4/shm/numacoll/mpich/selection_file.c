@@ -1,9 +1,10 @@
-/* Selection files, checked as a whole before MPICH sees them: MPICH takes what it does not understand for something
- * else, or aborts. The names and keys are those of this MPICH (numacoll_csel.h). Always built.
+/* Selection files, checked as a whole before MPICH sees them: MPICH takes what it does not
+ * understand for something else, or aborts. The names and keys are those of this MPICH
+ * (numacoll_csel.h). Always built.
  *
- * What a file must be, beyond JSON: an object of "collective=NAME"; below, objects of conditions, tried in order, the
- * last of which must be certain to hold where MPICH has no other choice; at the end a single algorithm or composition
- * of that collective, which may have parameters. */
+ * What a file must be, beyond JSON: an object of "collective=NAME"; below, objects of conditions,
+ * tried in order, the last of which must be certain to hold where MPICH has no other choice; at the
+ * end a single algorithm or composition of that collective, which may have parameters. */
 
 #include "mpiimpl.h"
 
@@ -20,27 +21,31 @@
 static const struct level {
     const char *variable;
     const char *leaves;
-    bool complete;              /* must have an answer to every question */
+    bool complete; /* must have an answer to every question */
 } levels[] = {
-    [MPIR_NUMACOLL_CSEL_MPIR] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_MPIR_LEAVES, true},
-    [MPIR_NUMACOLL_CSEL_CH4] = {"MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_CH4_LEAVES, false},
-    [MPIR_NUMACOLL_CSEL_POSIX] = {"MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_POSIX_LEAVES, false},
+    [MPIR_NUMACOLL_CSEL_MPIR] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_MPIR_LEAVES,
+                                 true},
+    [MPIR_NUMACOLL_CSEL_CH4] = {"MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_CH4_LEAVES,
+                                false},
+    [MPIR_NUMACOLL_CSEL_POSIX] = {"MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE",
+                                  NC_CSEL_POSIX_LEAVES, false},
 };
 
 struct check {
     const struct level *level;
     const char *path;
     const char *text;
-    const char *cursor;         /* in text, behind the key looked at last: keys are visited in the order of the text */
-    const char *at;             /* that key */
+    const char *cursor; /* in text, behind the key looked at last: keys are visited in the order of
+                           the text */
+    const char *at;     /* that key */
 };
 
 /* Where in the tree: the collective, and what the conditions on the way down have settled. */
 struct place {
     char collective[64];
-    const char *kind;           /* of communicator: "intra", "inter", or NULL: either */
-    bool parent;                /* it has sub-communicators of nodes */
-    const char *local;          /* a condition ranks may answer differently, or NULL */
+    const char *kind;  /* of communicator: "intra", "inter", or NULL: either */
+    bool parent;       /* it has sub-communicators of nodes */
+    const char *local; /* a condition ranks may answer differently, or NULL */
 };
 
 /* ---- complaints ---- */
@@ -100,22 +105,26 @@ static bool in_words(const char *words, const char *word)
     return nc_words_find(words, word, strlen(word), &number);
 }
 
-/* Collectives that are not defined between two groups. (MPICH's own file names algorithms for that all the same.) */
+/* Collectives that are not defined between two groups. (MPICH's own file names algorithms for that
+ * all the same.) */
 static bool intra_only(const char *collective)
 {
     return in_words("scan exscan iscan iexscan", collective) || strstr(collective, "neighbor_");
 }
 
-/* Whether a leaf's name (n characters) is of this collective and, if it says so, of this kind of communicator. */
+/* Whether a leaf's name (n characters) is of this collective and, if it says so, of this kind of
+ * communicator. */
 static bool leaf_fits(const char *leaf, size_t n, const struct place *place)
 {
-    static const char *const starts[] = { "algorithm=MPIR_", "algorithm=MPIDI_POSIX_mpi_", "composition=MPIDI_" };
-    static const char *const ends[] = { "_intra_", "_inter_", "_allcomm_", "_impl", "_" };
+    static const char *const starts[] = {"algorithm=MPIR_", "algorithm=MPIDI_POSIX_mpi_",
+                                         "composition=MPIDI_"};
+    static const char *const ends[] = {"_intra_", "_inter_", "_allcomm_", "_impl", "_"};
     size_t name = strlen(place->collective);
 
     for (int i = 0; i < 3; i++) {
         const char *rest = leaf + strlen(starts[i]);
-        if (!starts_with(leaf, starts[i]) || strlen(starts[i]) + name >= n || strncasecmp(rest, place->collective, name))
+        if (!starts_with(leaf, starts[i]) || strlen(starts[i]) + name >= n ||
+            strncasecmp(rest, place->collective, name))
             continue;
         rest += name;
         for (int e = 0; e < (i == 1 ? 5 : 4); e++) {
@@ -138,7 +147,8 @@ static void known_leaves(const char *words, const struct place *place, char *tex
     for (; *words; words += n + (words[n] == ' ')) {
         n = strcspn(words, " ");
         if (leaf_fits(words, n, place) && used < size)
-            used += (size_t) snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int) n, words);
+            used += (size_t) snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int) n,
+                                      words);
     }
 }
 
@@ -154,7 +164,8 @@ static bool check_our_parameter(struct check *c, const char *name, const char *v
     if (i < 0 || table[i].scope != NC_PER_CALL) {
         for (int k = 0; k < NC_SETTING_COUNT && used < sizeof allowed; k++) {
             if (table[k].scope == NC_PER_CALL)
-                used += (size_t) snprintf(allowed + used, sizeof allowed - used, "%s%s", used ? ", " : "", table[k].name);
+                used += (size_t) snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                          used ? ", " : "", table[k].name);
         }
         return wrong(c, c->at, "parameter %s: must be one of %s", name, allowed);
     }
@@ -164,8 +175,9 @@ static bool check_our_parameter(struct check *c, const char *name, const char *v
     }
     slot = MPIDI_NUMACOLL_variable(NC_VAR_FRAGMENT_SIZE);
     if (i == NC_VAR_FRAGMENT_SIZE && number > (slot ? slot : NC_LARGEST_SLOT_OF_RULE))
-        return wrong(c, c->at, "%s=%s: must be at most %d bytes, the slot (MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE)", name,
-                     value, slot ? slot : NC_LARGEST_SLOT_OF_RULE);
+        return wrong(c, c->at,
+                     "%s=%s: must be at most %d bytes, the slot (MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE)",
+                     name, value, slot ? slot : NC_LARGEST_SLOT_OF_RULE);
     return true;
 }
 
@@ -190,7 +202,8 @@ static bool is_number(const char *text, long low, long high)
     return *text >= '0' && *text <= '9' && *end == 0 && !errno && low <= number && number <= high;
 }
 
-/* The parameters a leaf of MPICH's own must have, all of them: it would take any number for one that is missing. */
+/* The parameters a leaf of MPICH's own must have, all of them: it would take any number for one
+ * that is missing. */
 static const char *their_parameters(const char *leaf)
 {
 #define NC_CHECK(name, parameters) \
@@ -201,7 +214,8 @@ static const char *their_parameters(const char *leaf)
     return "";
 }
 
-static bool check_their_parameter(struct check *c, const char *wanted, const char *name, const char *value)
+static bool check_their_parameter(struct check *c, const char *wanted, const char *name,
+                                  const char *value)
 {
     char with_sign[64];
     bool degree = name[0] && name[strlen(name) - 1] == 'k', kind = !strcmp(name, "tree_type");
@@ -210,7 +224,10 @@ static bool check_their_parameter(struct check *c, const char *wanted, const cha
     if (!in_words(wanted, with_sign))
         return wrong(c, c->at, "parameter %s: must be one of: %s", name, *wanted ? wanted : "none");
     if (!is_number(value, degree ? 2 : 0, kind ? 2 : INT_MAX))
-        return wrong(c, c->at, "%s=%s: must be a number%s", name, value, degree ? " from 2" : kind ? " from 0 to 2" : "");
+        return wrong(c, c->at, "%s=%s: must be a number%s", name, value,
+                     degree ? " from 2"
+                     : kind ? " from 0 to 2"
+                            : "");
     return true;
 }
 
@@ -222,8 +239,8 @@ static bool check_parameter(struct check *c, const char *leaf, bool ours, const 
     if (!good)
         wrong(c, c->at, "\"%s\": must be PARAMETER=VALUE", key);
     else
-        good = ours ? check_our_parameter(c, name, value) :
-            check_their_parameter(c, their_parameters(leaf), name, value);
+        good = ours ? check_our_parameter(c, name, value)
+                    : check_their_parameter(c, their_parameters(leaf), name, value);
     MPL_free(name);
     return good;
 }
@@ -241,24 +258,30 @@ static bool check_standing(struct check *c, const char *name, const struct place
 
     if (!in_words(c->level->leaves, name) || !leaf_fits(name, strlen(name), place)) {
         known_leaves(c->level->leaves, place, known, sizeof known);
-        return wrong(c, c->at, "%s: must be one of %s%s", name, *known ? known : "none: nothing is chosen for it here",
-                     place->kind || intra_only(place->collective) ? "" : ", or below comm_type=intra or inter");
+        return wrong(c, c->at, "%s: must be one of %s%s", name,
+                     *known ? known : "none: nothing is chosen for it here",
+                     place->kind || intra_only(place->collective)
+                         ? ""
+                         : ", or below comm_type=intra or inter");
     }
     if (in_words(NC_CSEL_NEED_PARENT, name) && !place->parent && !intra_only(place->collective))
         return wrong(c, c->at, "%s: must be below comm_hierarchy=parent", name);
     if (is_ours(name) && place->local)
-        return wrong(c, c->at, "%s: must not depend on %s, which ranks may see differently", name, place->local);
+        return wrong(c, c->at, "%s: must not depend on %s, which ranks may see differently", name,
+                     place->local);
     return true;
 }
 
-static bool check_leaf(struct check *c, const char *name, struct json_object *parameters, const struct place *place)
+static bool check_leaf(struct check *c, const char *name, struct json_object *parameters,
+                       const struct place *place)
 {
     const char *leaf_at = c->at, *wanted = is_ours(name) ? "" : their_parameters(name);
     int given = 0, needed = 0;
 
     if (!check_standing(c, name, place))
         return false;
-    json_object_object_foreach(parameters, key, value) {
+    json_object_object_foreach(parameters, key, value)
+    {
         (void) value;
         find_key(c, key);
         if (!check_parameter(c, name, is_ours(name), key))
@@ -267,7 +290,8 @@ static bool check_leaf(struct check *c, const char *name, struct json_object *pa
     }
     for (const char *p = strchr(wanted, '='); p; p = strchr(p + 1, '='))
         needed++;
-    return is_ours(name) || given >= needed || wrong(c, leaf_at, "%s: must have all of its parameters: %s", name, wanted);
+    return is_ours(name) || given >= needed ||
+           wrong(c, leaf_at, "%s: must have all of its parameters: %s", name, wanted);
 }
 
 /* ---- conditions ---- */
@@ -281,7 +305,8 @@ static size_t base_length(const char *condition)
 static bool asked_of(const char *condition, const char *collective)
 {
 #define NC_CHECK(key, collectives) \
-    if (strlen(key) == base_length(condition) && !strncmp(key, condition, strlen(key)) && !strstr(condition, "=any")) \
+    if (strlen(key) == base_length(condition) && !strncmp(key, condition, strlen(key)) && \
+        !strstr(condition, "=any")) \
         return in_words(collectives, collective);
     NC_CSEL_PARTIAL(NC_CHECK)
 #undef NC_CHECK
@@ -294,25 +319,28 @@ static bool known_condition(const char *condition)
     int number;
 
     return in_words(NC_CSEL_CONDITIONS, condition) ||
-        (nc_words_find(NC_CSEL_THRESHOLDS, condition, n, &number) && is_number(condition + n, 0, INT_MAX));
+           (nc_words_find(NC_CSEL_THRESHOLDS, condition, n, &number) &&
+            is_number(condition + n, 0, INT_MAX));
 }
 
-/* Whether ranks may answer differently in a correct program: by what is significant at the root only, by a rank's own
- * counts, by counts of datatypes that are only of the same size in all. */
+/* Whether ranks may answer differently in a correct program: by what is significant at the root
+ * only, by a rank's own counts, by counts of datatypes that are only of the same size in all. */
 static bool is_local(const char *condition, const char *collective)
 {
     if (strstr(condition, "=any"))
         return false;
-    return (starts_with(condition, "count") && in_words("bcast allgather iallgather", collective)) ||
-        (starts_with(condition, "total_msg_size") &&
-         in_words("gather scatter igather iscatter alltoallv alltoallw ialltoallv ialltoallw", collective));
+    return (starts_with(condition, "count") &&
+            in_words("bcast allgather iallgather", collective)) ||
+           (starts_with(condition, "total_msg_size") &&
+            in_words("gather scatter igather iscatter alltoallv alltoallw ialltoallv ialltoallw",
+                     collective));
 }
 
 static bool check_condition(struct check *c, const char *condition, struct place *place)
 {
     if (!known_condition(condition))
-        return wrong(c, c->at, "%s: must be one of %s, or a number after one of %s", condition, NC_CSEL_CONDITIONS,
-                     NC_CSEL_THRESHOLDS);
+        return wrong(c, c->at, "%s: must be one of %s, or a number after one of %s", condition,
+                     NC_CSEL_CONDITIONS, NC_CSEL_THRESHOLDS);
     if (!asked_of(condition, place->collective))
         return wrong(c, c->at, "%s: MPICH does not know this of %s", condition, place->collective);
     if (starts_with(condition, "comm_type="))
@@ -329,7 +357,8 @@ static bool is_yes_or_no(const char *condition)
 
 static bool has_key(struct json_object *object, const char *wanted)
 {
-    json_object_object_foreach(object, key, value) {
+    json_object_object_foreach(object, key, value)
+    {
         char *stripped = MPL_strdup_no_spaces(key);
         bool same = !strcmp(stripped, wanted);
         (void) value;
@@ -344,7 +373,8 @@ static bool has_key(struct json_object *object, const char *wanted)
 static bool certain(struct json_object *object, const char *last, const struct place *place)
 {
     static const char *const sets[] = {
-        "comm_type=intra comm_type=inter", "comm_hierarchy=parent comm_hierarchy=node_roots comm_hierarchy=node comm_hierarchy=flat",
+        "comm_type=intra comm_type=inter",
+        "comm_hierarchy=parent comm_hierarchy=node_roots comm_hierarchy=node comm_hierarchy=flat",
     };
     char other[64];
 
@@ -354,27 +384,31 @@ static bool certain(struct json_object *object, const char *last, const struct p
         return has_key(object, "comm_type=intra");
     for (int i = 0; i < 2; i++) {
         bool all = in_words(sets[i], last);
-        for (const char *word = sets[i]; all && *word; word += strcspn(word, " "), word += *word == ' ') {
+        for (const char *word = sets[i]; all && *word;
+             word += strcspn(word, " "), word += *word == ' ') {
             snprintf(other, sizeof other, "%.*s", (int) strcspn(word, " "), word);
             all = has_key(object, other);
         }
         if (all)
             return true;
     }
-    snprintf(other, sizeof other, "%.*s=%s", (int) base_length(last), last, strstr(last, "=yes") ? "no" : "yes");
+    snprintf(other, sizeof other, "%.*s=%s", (int) base_length(last), last,
+             strstr(last, "=yes") ? "no" : "yes");
     return is_yes_or_no(last) && has_key(object, other);
 }
 
-/* MPICH leaves a condition that is yes or no, or about the kind of communicator, without an alternative. */
+/* MPICH leaves a condition that is yes or no, or about the kind of communicator, without an
+ * alternative. */
 static bool may_fail(const char *condition)
 {
-    return is_yes_or_no(condition) || starts_with(condition, "comm_type=") || starts_with(condition, "comm_hierarchy=");
+    return is_yes_or_no(condition) || starts_with(condition, "comm_type=") ||
+           starts_with(condition, "comm_hierarchy=");
 }
 
 static bool check_tree(struct check *c, struct json_object *object, const struct place *place);
 
-static bool check_node(struct check *c, struct json_object *object, const char *name, struct json_object *value,
-                       const struct place *place)
+static bool check_node(struct check *c, struct json_object *object, const char *name,
+                       struct json_object *value, const struct place *place)
 {
     struct place below = *place;
 
@@ -396,7 +430,8 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
     struct place here = *place;
     bool good = true;
 
-    json_object_object_foreach(object, key, value) {
+    json_object_object_foreach(object, key, value)
+    {
         char *name = MPL_strdup_no_spaces(key);
         find_key(c, key);
         if (strstr(last, "=any"))
@@ -416,39 +451,49 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
     }
     if (!last[0])
         return wrong(c, start, "%s: must choose something: { } is empty", place->collective);
-    if (starts_with(last, "algorithm=") || starts_with(last, "composition=") || certain(object, last, place))
+    if (starts_with(last, "algorithm=") || starts_with(last, "composition=") ||
+        certain(object, last, place))
         return true;
     if (!c->level->complete && may_fail(last))
         return true;
-    return wrong(c, start, "%s: nothing is chosen here if %s does not hold: must end with %.*s=any or the like",
-                 place->collective, last, (int) base_length(last), last);
+    return wrong(
+        c, start,
+        "%s: nothing is chosen here if %s does not hold: must end with %.*s=any or the like",
+        place->collective, last, (int) base_length(last), last);
 }
 
 static bool check_collectives(struct check *c, struct json_object *root)
 {
-    struct place place = {.kind = NULL,.parent = false,.local = NULL };
+    struct place place = {.kind = NULL, .parent = false, .local = NULL};
     char missing[64];
     size_t n;
 
-    json_object_object_foreach(root, key, value) {
+    json_object_object_foreach(root, key, value)
+    {
         char *name = MPL_strdup_no_spaces(key);
-        bool good = starts_with(name, "collective=") && in_words(NC_CSEL_COLLECTIVES, name + strlen("collective="));
+        bool good = starts_with(name, "collective=") &&
+                    in_words(NC_CSEL_COLLECTIVES, name + strlen("collective="));
         find_key(c, key);
-        snprintf(place.collective, sizeof place.collective, "%s", good ? name + strlen("collective=") : "");
+        snprintf(place.collective, sizeof place.collective, "%s",
+                 good ? name + strlen("collective=") : "");
         MPL_free(name);
         if (!good)
-            return wrong(c, c->at, "\"%s\": must be collective= and one of %s", key, NC_CSEL_COLLECTIVES);
+            return wrong(c, c->at, "\"%s\": must be collective= and one of %s", key,
+                         NC_CSEL_COLLECTIVES);
         if (!json_object_is_type(value, json_type_object))
             return wrong(c, c->at, "\"%s\": must be followed by an object { }", key);
         if (!check_tree(c, value, &place))
             return false;
     }
-    for (const char *word = NC_CSEL_REQUIRED; c->level->complete && *word; word += n + (word[n] == ' ')) {
+    for (const char *word = NC_CSEL_REQUIRED; c->level->complete && *word;
+         word += n + (word[n] == ' ')) {
         n = strcspn(word, " ");
         snprintf(missing, sizeof missing, "collective=%.*s", (int) n, word);
         if (!has_key(root, missing))
-            return wrong(c, c->cursor, "%s is missing: the file takes the place of all that MPICH would choose; "
-                         "share/numacoll/mpir.json has everything", missing);
+            return wrong(c, c->cursor,
+                         "%s is missing: the file takes the place of all that MPICH would choose; "
+                         "share/numacoll/mpir.json has everything",
+                         missing);
     }
     return true;
 }
@@ -518,16 +563,17 @@ unsigned MPIDI_NUMACOLL_file_checksum(int level)
 }
 
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
-                                 void *(*create_container) (struct json_object *), void **csel)
+                                 void *(*create_container)(struct json_object *), void **csel)
 {
     int mpi_errno = MPI_SUCCESS;
     char *text = MPIDI_NUMACOLL_read_text(path);
-    struct check check = {.level = &levels[level],.path = path,.text = text,.cursor = text,.at = text };
+    struct check check = {
+        .level = &levels[level], .path = path, .text = text, .cursor = text, .at = text};
     bool good = text && check_text(&check);
 
     if (!text && MPIDI_NUMACOLL_launch_rank() == 0)
-        fprintf(stderr, "numacoll: %s=%s: must be a file that can be read: %s\n", levels[level].variable, path,
-                strerror(errno));
+        fprintf(stderr, "numacoll: %s=%s: must be a file that can be read: %s\n",
+                levels[level].variable, path, strerror(errno));
     if (!good)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
@@ -535,10 +581,10 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
     mpi_errno = MPIR_Csel_create_from_buf(text, create_container, csel);
     MPIR_ERR_CHECK(mpi_errno);
 
-  fn_exit:
+fn_exit:
     MPL_free(text);
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -546,13 +592,15 @@ int MPIR_numacoll_leaf(struct json_object *leaf)
 {
     int row = -1;
 
-    json_object_object_foreach(leaf, key_of_leaf, parameters) {
+    json_object_object_foreach(leaf, key_of_leaf, parameters)
+    {
         char *name = MPL_strdup_no_spaces(key_of_leaf);
         bool ours = is_ours(name);
         MPL_free(name);
         if (!ours)
             continue;
-        json_object_object_foreach(parameters, key, unused) {
+        json_object_object_foreach(parameters, key, unused)
+        {
             char *parameter = MPL_strdup_no_spaces(key), *value;
             int i, number;
             (void) unused;

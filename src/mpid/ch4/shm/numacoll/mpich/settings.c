@@ -1,7 +1,8 @@
 /* Info keys, parameters of leaves, variables: which value holds. Always built.
  *
- * A communicator's info keys are kept in MPICH's array of hints, at its end, which MPICH clears when it makes a
- * communicator and passes on to nobody. Zero is "not set" there, so a value is kept with its highest bit turned. */
+ * A communicator's info keys are kept in MPICH's array of hints, at its end, which MPICH clears
+ * when it makes a communicator and passes on to nobody. Zero is "not set" there, so a value is kept
+ * with its highest bit turned. */
 
 #include "settings.h"
 
@@ -17,7 +18,8 @@
 #define PREFIX "numacoll_"
 
 const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT] = {
-#define NC_ROW(NAME, name, kind, scope, low, high, unit, values) { name, kind, scope, low, high, unit, values },
+#define NC_ROW(NAME, name, kind, scope, low, high, unit, values) \
+    {name, kind, scope, low, high, unit, values},
     NC_VARIABLES(NC_ROW)
 #undef NC_ROW
 };
@@ -43,7 +45,7 @@ static int turned(int value)
     return (int) ((unsigned) value ^ 0x80000000u);
 }
 
-static int *hint(MPIR_Comm * comm, int setting)
+static int *hint(MPIR_Comm *comm, int setting)
 {
     return &comm->hints[MPIR_COMM_HINT_MAX - 1 - setting];
 }
@@ -112,7 +114,9 @@ unsigned MPIDI_NUMACOLL_checksum(const char *text)
 
 int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
 {
-    return is_kept(&MPIDI_NUMACOLL_variables[setting]) ? (int) (MPIDI_NUMACOLL_checksum(texts[value]) >> 1) : value;
+    return is_kept(&MPIDI_NUMACOLL_variables[setting])
+               ? (int) (MPIDI_NUMACOLL_checksum(texts[value]) >> 1)
+               : value;
 }
 
 /* ---- which value holds ---- */
@@ -142,15 +146,18 @@ int MPIDI_NUMACOLL_variable(enum nc_setting setting)
     const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
     int value;
 
-    /* MPI_T may have written anything since it was checked: then a text is as if empty, which is always allowed */
+    /* MPI_T may have written anything since it was checked: then a text is as if empty, which is
+     * always allowed */
     if (is_text(setting))
         return MPIDI_NUMACOLL_parse(setting, *(const char *const *) cvar[setting], &value) ||
-            MPIDI_NUMACOLL_parse(setting, "", &value) ? value : 0;
+                       MPIDI_NUMACOLL_parse(setting, "", &value)
+                   ? value
+                   : 0;
     value = *(const int *) cvar[setting];
     return value < v->low ? v->low : value > v->high ? v->high : value;
 }
 
-int MPIDI_NUMACOLL_setting(MPIR_Comm * comm, int leaf, enum nc_setting setting)
+int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int leaf, enum nc_setting setting)
 {
     if (*hint(comm, setting))
         return turned(*hint(comm, setting));
@@ -177,7 +184,7 @@ void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value)
     leaves[leaf][setting] = turned(value);
 }
 
-bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm * comm, enum nc_setting setting)
+bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting)
 {
     return *hint(comm, setting) != 0;
 }
@@ -213,8 +220,8 @@ void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank)
 {
     static bool spoken;
 
-    /* a launcher that is told of an abort may end a job before it has passed on what its ranks wrote; a program that
-     * goes on after one error is not held up by the next */
+    /* a launcher that is told of an abort may end a job before it has passed on what its ranks
+     * wrote; a program that goes on after one error is not held up by the next */
     if (!spoken)
         usleep(rank == 0 ? 50000 : 150000);
     spoken = true;
@@ -243,11 +250,12 @@ int MPIR_numacoll_expect(const char *variable, const char *type)
     }
     if (!good)
         MPIR_numacoll_refuse(variable, value, "a number of at most 31 bits");
-    MPIR_ERR_CHKANDJUMP1(!good, mpi_errno, MPI_ERR_OTHER, "**envvarparse", "**envvarparse %s", variable);
+    MPIR_ERR_CHKANDJUMP1(!good, mpi_errno, MPI_ERR_OTHER, "**envvarparse", "**envvarparse %s",
+                         variable);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -270,7 +278,8 @@ static void known_keys(char *text, size_t size)
 static bool check_key(int rank, const char *key, const char *text)
 {
     char allowed[512];
-    int value, i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
+    int value,
+        i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
 
     if (i < 0 || MPIDI_NUMACOLL_variables[i].scope == NC_PER_PROCESS) {
         /* MPI asks to ignore keys one does not know; to say so is allowed */
@@ -288,14 +297,16 @@ static bool check_key(int rank, const char *key, const char *text)
 }
 
 /* The next key of ours from *at on, with its text; false at the end. */
-static bool next_key(MPIR_Info * info, int *at, char key[MPI_MAX_INFO_KEY + 1], char text[MPI_MAX_INFO_VAL + 1])
+static bool next_key(MPIR_Info *info, int *at, char key[MPI_MAX_INFO_KEY + 1],
+                     char text[MPI_MAX_INFO_VAL + 1])
 {
     int keys = 0, flag = 0;
 
     if (info)
         MPIR_Info_get_nkeys_impl(info, &keys);
     for (; *at < keys; ++*at) {
-        if (MPIR_Info_get_nthkey_impl(info, *at, key) == MPI_SUCCESS && !strncmp(key, PREFIX, strlen(PREFIX)) &&
+        if (MPIR_Info_get_nthkey_impl(info, *at, key) == MPI_SUCCESS &&
+            !strncmp(key, PREFIX, strlen(PREFIX)) &&
             MPIR_Info_get_impl(info, key, MPI_MAX_INFO_VAL, text, &flag) == MPI_SUCCESS && flag) {
             ++*at;
             return true;
@@ -304,7 +315,7 @@ static bool next_key(MPIR_Info * info, int *at, char key[MPI_MAX_INFO_KEY + 1], 
     return false;
 }
 
-static bool info_is_right(int rank, MPIR_Info * info)
+static bool info_is_right(int rank, MPIR_Info *info)
 {
     char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
     bool right = true;
@@ -314,7 +325,7 @@ static bool info_is_right(int rank, MPIR_Info * info)
     return right;
 }
 
-int MPIR_numacoll_check_info(int rank, MPIR_Info * info)
+int MPIR_numacoll_check_info(int rank, MPIR_Info *info)
 {
     int mpi_errno = MPI_SUCCESS;
     bool right = info_is_right(rank, info);
@@ -323,13 +334,13 @@ int MPIR_numacoll_check_info(int rank, MPIR_Info * info)
         MPIDI_NUMACOLL_let_rank_0_speak_first(rank);
     MPIR_ERR_CHKANDJUMP(!right, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
-void MPIR_numacoll_take_info(MPIR_Comm * comm, MPIR_Info * info)
+void MPIR_numacoll_take_info(MPIR_Comm *comm, MPIR_Info *info)
 {
     char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
     int value;
@@ -342,7 +353,7 @@ void MPIR_numacoll_take_info(MPIR_Comm * comm, MPIR_Info * info)
     }
 }
 
-int MPIR_numacoll_renew_info(MPIR_Comm * comm, MPIR_Info * info)
+int MPIR_numacoll_renew_info(MPIR_Comm *comm, MPIR_Info *info)
 {
     int mpi_errno = MPI_SUCCESS, kept[NC_SETTING_COUNT];
     bool right = info_is_right(comm->rank, info);
@@ -359,15 +370,15 @@ int MPIR_numacoll_renew_info(MPIR_Comm * comm, MPIR_Info * info)
         MPIDI_NUMACOLL_let_rank_0_speak_first(comm->rank);
     MPIR_ERR_CHKANDJUMP(!right, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     for (int i = 0; i < NC_SETTING_COUNT; i++)
         *hint(comm, i) = kept[i];
     goto fn_exit;
 }
 
-int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info)
+int MPIR_numacoll_get_info(MPIR_Comm *comm, MPIR_Info *info)
 {
     int mpi_errno = MPI_SUCCESS;
     char key[MPI_MAX_INFO_KEY], text[MPI_MAX_INFO_VAL];
@@ -381,8 +392,8 @@ int MPIR_numacoll_get_info(MPIR_Comm * comm, MPIR_Info * info)
         MPIR_ERR_CHECK(mpi_errno);
     }
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }

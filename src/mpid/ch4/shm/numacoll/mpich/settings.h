@@ -17,16 +17,17 @@ enum nc_setting {
 
 extern const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT];
 
-#define NC_LARGEST_SLOT_OF_RULE 8192    /* bytes of a slot where FRAGMENT_SIZE is 0 */
+#define NC_LARGEST_SLOT_OF_RULE 8192 /* bytes of a slot where FRAGMENT_SIZE is 0 */
 
 /* What the environment or MPI_T says, brought into range. */
 int MPIDI_NUMACOLL_variable(enum nc_setting setting);
 
-/* Whether what the environment says is allowed; *text: what it says, in memory of 16 bytes if it is a number. */
+/* Whether what the environment says is allowed; *text: what it says, in memory of 16 bytes if it is
+ * a number. */
 bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text, char number[16]);
 
-/* The number a text stands for, false if the variable does not allow it; and the text of a number. The text of a plan or a choice
- * is kept and has a number of its own in this process. */
+/* The number a text stands for, false if the variable does not allow it; and the text of a number.
+ * The text of a plan or a choice is kept and has a number of its own in this process. */
 bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value);
 void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size);
 
@@ -39,11 +40,12 @@ void MPIDI_NUMACOLL_plan(enum nc_setting setting, int value, struct nc_plan *pla
 /* What two processes have to compare: numbers of texts differ. */
 int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value);
 
-/* What holds for calls on comm selected by a leaf (-1: by none): info key, then leaf, then variable. */
-int MPIDI_NUMACOLL_setting(MPIR_Comm * comm, int leaf, enum nc_setting setting);
+/* What holds for calls on comm selected by a leaf (-1: by none): info key, then leaf, then
+ * variable. */
+int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int leaf, enum nc_setting setting);
 
 /* Whether it comes from an info key of the communicator. */
-bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm * comm, enum nc_setting setting);
+bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting);
 
 /* Parameters of leaves: a new row with nothing set, a value in it, how many. -1: no memory. */
 int MPIDI_NUMACOLL_leaf_new(void);
@@ -53,8 +55,8 @@ int MPIDI_NUMACOLL_leaf_count(void);
 /* Forgets leaves and texts. */
 void MPIDI_NUMACOLL_settings_clear(void);
 
-/* json.c: of each level (enum MPIR_numacoll_csel), the variable that names its selection file and the file's checksum, 0
- * without one. */
+/* json.c: of each level (enum MPIR_numacoll_csel), the variable that names its selection file and
+ * the file's checksum, 0 without one. */
 const char *MPIDI_NUMACOLL_file_variable(int level);
 unsigned MPIDI_NUMACOLL_file_checksum(int level);
 
@@ -67,7 +69,8 @@ unsigned MPIDI_NUMACOLL_checksum(const char *text);
 /* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
 int MPIDI_NUMACOLL_launch_rank(void);
 
-/* Before an error that ends the job, after the line about it: gives that line of rank 0 time to come out first. */
+/* Before an error that ends the job, after the line about it: gives that line of rank 0 time to
+ * come out first. */
 void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank);
 
 #endif

@@ -8,7 +8,8 @@ static int pack(void *user, size_t offset, void *packed, size_t max, size_t *mov
 {
     struct nc_typed *t = user;
     MPI_Aint actual = 0;
-    int mpi_errno = NC_TYPEREP_PACK(t->buffer, t->count, t->datatype, (MPI_Aint) offset, packed, (MPI_Aint) max, &actual);
+    int mpi_errno = NC_TYPEREP_PACK(t->buffer, t->count, t->datatype, (MPI_Aint) offset, packed,
+                                    (MPI_Aint) max, &actual);
 
     *moved = (size_t) actual;
     return mpi_errno;
@@ -18,15 +19,16 @@ static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *m
 {
     struct nc_typed *t = user;
     MPI_Aint actual = 0;
-    int mpi_errno = NC_TYPEREP_UNPACK(packed, (MPI_Aint) max, t->buffer, t->count, t->datatype, (MPI_Aint) offset, &actual);
+    int mpi_errno = NC_TYPEREP_UNPACK(packed, (MPI_Aint) max, t->buffer, t->count, t->datatype,
+                                      (MPI_Aint) offset, &actual);
 
     *moved = (size_t) actual;
     return mpi_errno;
 }
 
-/* Of a type that is not builtin, see MPIDI_NUMACOLL_stream_init. How the bytes are reached is this process's own affair: it
- * changes no decision of the protocol. */
-static bool plain_bytes(MPI_Datatype datatype, MPI_Aint * true_lb)
+/* Of a type that is not builtin, see MPIDI_NUMACOLL_stream_init. How the bytes are reached is this
+ * process's own affair: it changes no decision of the protocol. */
+static bool plain_bytes(MPI_Datatype datatype, MPI_Aint *true_lb)
 {
 #ifdef MPL_HAVE_GPU
     *true_lb = 0;
@@ -48,7 +50,8 @@ void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed 
     stream->length = (size_t) (size * typed->count);
     stream->at = 0;
     if (plain_bytes(typed->datatype, &true_lb)) {
-        stream->bytes = stream->length ? MPIR_get_contig_ptr(typed->buffer, true_lb) : (char *) stream;
+        stream->bytes = stream->length ? MPIR_get_contig_ptr(typed->buffer, true_lb)
+                                       : (char *) stream;
     } else {
         stream->bytes = NULL;
         stream->pack = pack;
@@ -70,11 +73,12 @@ int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected)
     int mpi_errno = MPI_SUCCESS;
 
     if (sent > expected)
-        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d", printable(sent), printable(expected));
-    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch", "**collective_size_mismatch %d %d", printable(sent),
-                         printable(expected));
+        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d",
+                             printable(sent), printable(expected));
+    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
+                         "**collective_size_mismatch %d %d", printable(sent), printable(expected));
 
-  fn_fail:
+fn_fail:
     return mpi_errno;
 }
 
@@ -89,7 +93,9 @@ static size_t bytes_of(const struct nc_typed *t)
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
 {
     size_t sent = bytes_of(from), expected = bytes_of(to);
-    int mpi_errno = MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count, to->datatype);
+    int mpi_errno = MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count,
+                                   to->datatype);
 
-    return mpi_errno == MPI_SUCCESS && sent != expected ? MPIDI_NUMACOLL_unequal(sent, expected) : mpi_errno;
+    return mpi_errno == MPI_SUCCESS && sent != expected ? MPIDI_NUMACOLL_unequal(sent, expected)
+                                                        : mpi_errno;
 }

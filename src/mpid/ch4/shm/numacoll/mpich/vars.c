@@ -1,4 +1,5 @@
-/* The variables a user sets: each within its range, or one line that says which, where and what is allowed. */
+/* The variables a user sets: each within its range, or one line that says which, where and what is
+ * allowed. */
 
 #define _GNU_SOURCE
 #include "numacoll.h"
@@ -11,7 +12,8 @@ extern char **environ;
 static void complain(const char *variable, const char *value, const char *allowed)
 {
     if (MPIR_Process.rank == 0) {
-        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_%s=%s: must be %s\n", variable, value, allowed);
+        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_%s=%s: must be %s\n", variable, value,
+                allowed);
         fflush(stderr);
     }
 }
@@ -38,7 +40,8 @@ static void known_collectives(char *text, size_t size)
     size_t used = (size_t) snprintf(text, size, "all, none, or of ");
 
     for (int c = 0; c < NC_COLL_COUNT && used < size; c++)
-        used += (size_t) snprintf(text + used, size - used, "%s%s", c ? "," : "", MPIDI_NUMACOLL_coll_name(c));
+        used += (size_t) snprintf(text + used, size - used, "%s%s", c ? "," : "",
+                                  MPIDI_NUMACOLL_coll_name(c));
 }
 
 static int number_of(const char *name)
@@ -75,10 +78,11 @@ static bool parse_collectives(const char *list, unsigned *bits)
     return true;
 }
 
-/* Whether the user wrote <COLL>_INTRA_ALGORITHM into the environment, under any of MPICH's prefixes. */
+/* Whether the user wrote <COLL>_INTRA_ALGORITHM into the environment, under any of MPICH's
+ * prefixes. */
 static bool algorithm_in_environment(enum nc_coll coll)
 {
-    static const char *const prefixes[] = { "MPICH_", "MPIR_PARAM_", "MPIR_CVAR_" };
+    static const char *const prefixes[] = {"MPICH_", "MPIR_PARAM_", "MPIR_CVAR_"};
     char name[64], upper[32];
     const char *lower = MPIDI_NUMACOLL_coll_name(coll);
     size_t n = strlen(lower);
@@ -101,10 +105,11 @@ static void mention_unknown_names(void)
     for (char **e = environ; *e && MPIR_Process.rank == 0; e++) {
         const char *name = *e + strlen(prefix);
         int number;
-        if (strncmp(*e, prefix, strlen(prefix)) || nc_words_find(NC_VARIABLE_NAMES, name, strcspn(name, "="), &number))
+        if (strncmp(*e, prefix, strlen(prefix)) ||
+            nc_words_find(NC_VARIABLE_NAMES, name, strcspn(name, "="), &number))
             continue;
-        fprintf(stderr, "numacoll: %.*s: ignored: after %s there are %s\n", (int) strcspn(*e, "="), *e, prefix,
-                NC_VARIABLE_NAMES);
+        fprintf(stderr, "numacoll: %.*s: ignored: after %s there are %s\n", (int) strcspn(*e, "="),
+                *e, prefix, NC_VARIABLE_NAMES);
         fflush(stderr);
     }
 }
@@ -126,8 +131,8 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
             *collectives &= ~(1u << c);
     }
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }

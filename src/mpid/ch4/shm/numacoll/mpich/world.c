@@ -9,20 +9,27 @@
 
 struct nc_world MPIDI_NUMACOLL_world;
 
-static int hook_id;             /* of relieve, where waits yield */
+static int hook_id; /* of relieve, where waits yield */
 
-enum { FILES = MPIR_NUMACOLL_CSEL_POSIX + 1, PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 5, WORDS = PIECE / 8 };
+enum {
+    FILES = MPIR_NUMACOLL_CSEL_POSIX + 1,
+    PIECE = MPIDU_INIT_SHM_BLOCK_SIZE,
+    FIRST_WORDS = 5,
+    WORDS = PIECE / 8
+};
 
-/* What processes of a node tell each other at the start: most have no processor above 319 in their mask. */
+/* What processes of a node tell each other at the start: most have no processor above 319 in their
+ * mask. */
 struct hello {
-    unsigned files[FILES];      /* checksums of the selection files */
-    int create_after;           /* when to meet, and */
-    unsigned selected;          /* ... for which collectives: bits of those that a variable selects */
-    int words;                  /* of the mask, up to the last that is not 0 */
+    unsigned files[FILES]; /* checksums of the selection files */
+    int create_after;      /* when to meet, and */
+    unsigned selected;     /* ... for which collectives: bits of those that a variable selects */
+    int words;             /* of the mask, up to the last that is not 0 */
     uint64_t word[FIRST_WORDS];
 };
 
-_Static_assert(sizeof(struct hello) <= PIECE, "one exchange: ranks that outnumber processors wait long for each");
+_Static_assert(sizeof(struct hello) <= PIECE,
+               "one exchange: ranks that outnumber processors wait long for each");
 
 /* Collective: bytes <= PIECE of each local rank, into all, `stride` bytes apart. */
 static int exchange(const void *mine, size_t bytes, void *all, size_t stride)
@@ -40,15 +47,15 @@ static int exchange(const void *mine, size_t bytes, void *all, size_t stride)
     mpi_errno = MPIDU_Init_shm_barrier();
     MPIR_ERR_CHECK(mpi_errno);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 static struct hello make_hello(struct nc_cpus *mask)
 {
-    struct hello hello = {.words = NC_CPUS_WORDS };
+    struct hello hello = {.words = NC_CPUS_WORDS};
 
     MPL_COMPILE_TIME_ASSERT(sizeof(cpu_set_t) == sizeof *mask);
     memset(mask, 0, sizeof *mask);
@@ -77,8 +84,8 @@ static const char *difference(const struct hello *a, const struct hello *b)
     return a->create_after != b->create_after ? "MPIR_CVAR_NUMACOLL_CREATE_AFTER" : NULL;
 }
 
-/* Ranks of a node that choose differently would wait for each other for ever; what is the same there is most likely the
- * same everywhere. */
+/* Ranks of a node that choose differently would wait for each other for ever; what is the same
+ * there is most likely the same everywhere. */
 static int compare(const struct hello *all)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -87,19 +94,21 @@ static int compare(const struct hello *all)
     for (int r = 1; r < MPIR_Process.local_size && !different; r++)
         different = difference(&all[0], &all[r]);
     if (different && MPIR_Process.rank == 0)
-        fprintf(stderr, "numacoll: %s: must be the same on all ranks, a file with the same text\n", different);
+        fprintf(stderr, "numacoll: %s: must be the same on all ranks, a file with the same text\n",
+                different);
     if (different)
         MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(different, mpi_errno, MPI_ERR_OTHER, "**other");
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 /* The masks of all from what each said first, and, if that was not all of someone's, the rest. */
-static int complete_masks(const struct nc_cpus *mine, const struct hello *all, struct nc_cpus *masks)
+static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
+                          struct nc_cpus *masks)
 {
     int mpi_errno = MPI_SUCCESS, words = 0, n = MPIR_Process.local_size;
 
@@ -109,13 +118,14 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all, s
         words = MPL_MAX(words, all[r].words);
     }
     for (int at = FIRST_WORDS; at < words && mpi_errno == MPI_SUCCESS; at += WORDS)
-        mpi_errno = exchange(mine->word + at, sizeof *mine->word * (size_t) MPL_MIN(WORDS, NC_CPUS_WORDS - at),
+        mpi_errno = exchange(mine->word + at,
+                             sizeof *mine->word * (size_t) MPL_MIN(WORDS, NC_CPUS_WORDS - at),
                              masks[0].word + at, sizeof *masks);
     return mpi_errno;
 }
 
-/* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without shared memory between
- * processes. Errors: selections that differ. */
+/* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without
+ * shared memory between processes. Errors: selections that differ. */
 static int meet(struct nc_cpus **masks)
 {
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
@@ -135,10 +145,10 @@ static int meet(struct nc_cpus **masks)
     mpi_errno = complete_masks(&mine, all, *masks);
     MPIR_ERR_CHECK(mpi_errno);
 
-  fn_exit:
+fn_exit:
     MPL_free(all);
     return mpi_errno;
-  fn_fail:
+fn_fail:
     MPL_free(*masks);
     *masks = NULL;
     goto fn_exit;
@@ -153,8 +163,9 @@ bool MPIDI_NUMACOLL_any_selected(void)
     return false;
 }
 
-/* Runs with every poll of MPICH's progress engine when ranks outnumber processors: a process that polls in vain keeps
- * the CPU from the one it waits for. In vain: nothing completed on any of MPICH's interfaces since the last poll. */
+/* Runs with every poll of MPICH's progress engine when ranks outnumber processors: a process that
+ * polls in vain keeps the CPU from the one it waits for. In vain: nothing completed on any of
+ * MPICH's interfaces since the last poll. */
 static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };
@@ -162,7 +173,8 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
     int now = 0;
 
     if (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_off ||
-        (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && !MPIDI_NUMACOLL_any_selected()))
+        (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto &&
+         !MPIDI_NUMACOLL_any_selected()))
         return MPI_SUCCESS;
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
         now += MPL_atomic_relaxed_load_int(&MPIDI_VCI(i).progress_count);
@@ -201,7 +213,7 @@ int MPIDI_NUMACOLL_world_init(void)
     mpi_errno = MPIDI_NUMACOLL_locations_init(masks);
     MPIR_ERR_CHECK(mpi_errno);
     w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
-        (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->crowded);
+               (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->crowded);
     w->cache_bytes = last_level_cache_bytes();
     if (w->yield) {
         mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
@@ -214,9 +226,9 @@ int MPIDI_NUMACOLL_world_init(void)
     MPL_wtime_diff(&start, &end, &seconds);
     w->start_microseconds = (uint64_t) (seconds * 1e6);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 

@@ -1,11 +1,13 @@
-/* The only file that names the atomics. Every release has one acquire as its partner; both say what the pair licenses. */
+/* The only file that names the atomics. Every release has one acquire as its partner; both say what
+ * the pair licenses. */
 
 #ifndef NC_ATOMIC_H_INCLUDED
 #define NC_ATOMIC_H_INCLUDED
 
 #include <stdint.h>
 
-/* A word that one process writes and others read; with nc_atomic_add_acq_rel, one that many write. */
+/* A word that one process writes and others read; with nc_atomic_add_acq_rel, one that many write.
+ */
 struct nc_atomic {
     uint64_t value;
 };
@@ -38,8 +40,9 @@ static inline void nc_atomic_release(struct nc_atomic *a, uint64_t value)
     __atomic_store_n(&a->value, value, __ATOMIC_RELEASE);
 }
 
-/* Adds to a word that many write. The value before. An acquire of what all adds before it released, and a release of
- * that and of the caller's own: who sees a sum sees what came before each of its terms. */
+/* Adds to a word that many write. The value before. An acquire of what all adds before it released,
+ * and a release of that and of the caller's own: who sees a sum sees what came before each of its
+ * terms. */
 static inline uint64_t nc_atomic_add_acq_rel(struct nc_atomic *a, uint64_t n)
 {
     nc_observe_load(a);

@@ -40,7 +40,7 @@ static int combine(const struct nc_barrier *b, uint64_t n)
     int half = climb(b), error = 0;
 
     if (half < b->ranks)
-        error = nc_barrier_pass(b, node_at(b, half), n);        /* 5 */
+        error = nc_barrier_pass(b, node_at(b, half), n); /* 5 */
     if (!error)
         descend(b, half, n);
     return error;
@@ -54,7 +54,7 @@ static int combine_for_root(const struct nc_barrier *b, int half, uint64_t n)
 
     if (error)
         return error;
-    error = nc_barrier_between(b);      /* 3 */
+    error = nc_barrier_between(b); /* 3 */
     while (2 * top < b->ranks)
         top *= 2;
     if (b->ranks > 1)
@@ -68,10 +68,10 @@ static int combine_under_root(const struct nc_barrier *b, int half, uint64_t n)
     int error;
 
     if (half >= b->ranks) {
-        nc_barrier_open(b, 0, n);       /* 2 */
+        nc_barrier_open(b, 0, n); /* 2 */
         half /= 2;
     }
-    error = nc_barrier_pass(b, node_at(b, half), n);    /* 5 */
+    error = nc_barrier_pass(b, node_at(b, half), n); /* 5 */
     if (!error)
         descend(b, half, n);
     return error;

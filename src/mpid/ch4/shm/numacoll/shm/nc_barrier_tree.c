@@ -24,10 +24,10 @@ static void tell_children(const struct nc_barrier *b, uint64_t n)
 
 static int lead(const struct nc_barrier *b, uint64_t n)
 {
-    int error = nc_barrier_between(b);  /* 3 */
+    int error = nc_barrier_between(b); /* 3 */
 
     if (b->gate)
-        nc_barrier_open(b, 0, n);       /* 4 */
+        nc_barrier_open(b, 0, n); /* 4 */
     else
         tell_children(b, n);
     return error;
@@ -39,8 +39,8 @@ static int follow(const struct nc_barrier *b, uint64_t n)
 
     nc_barrier_signal(b, b->arrival.parent, n); /* 2 */
     if (b->gate)
-        return nc_barrier_pass(b, 0, n);        /* 5 */
-    error = nc_barrier_await(b, b->release.parent, n);  /* 5 */
+        return nc_barrier_pass(b, 0, n);               /* 5 */
+    error = nc_barrier_await(b, b->release.parent, n); /* 5 */
     if (!error)
         tell_children(b, n);
     return error;

@@ -6,9 +6,9 @@
  * I do not lead my children read what I read. */
 struct part {
     struct nc_part place;
-    int source;                 /* whose ring the fragments are in for me; of the root -1 */
-    int beside;                 /* children, the first, that read there too */
-    bool relays;                /* others read my ring, so I take the fragments into it */
+    int source;  /* whose ring the fragments are in for me; of the root -1 */
+    int beside;  /* children, the first, that read there too */
+    bool relays; /* others read my ring, so I take the fragments into it */
 };
 
 static void find_part(struct part *p, const struct nc_bcast *b, int root)
@@ -34,7 +34,7 @@ static int child(const struct part *p, int i)
 /* The readers of my ring: those I lead, and in a group that I do not lead those I hand on to. */
 static struct nc_readers readers_of(const struct nc_bcast *b, const struct part *p)
 {
-    struct nc_readers r = {.rank = {b->route.led, NULL},.count = {b->route.all, 0} };
+    struct nc_readers r = {.rank = {b->route.led, NULL}, .count = {b->route.all, 0}};
     int own = p->place.levels - 1;
 
     if (p->place.parent >= 0)
@@ -48,9 +48,10 @@ static struct nc_readers readers_of(const struct nc_bcast *b, const struct part 
 
 /* ---- telling: children from .. to - 1 ---- */
 
-/* Hands header and, of an inline message, payload to each, as the announcement of the first fragment. */
-static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to, const struct nc_post_header *header,
-                      const char *payload)
+/* Hands header and, of an inline message, payload to each, as the announcement of the first
+ * fragment. */
+static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to,
+                      const struct nc_post_header *header, const char *payload)
 {
     struct nc_queue *q = b->move.queue;
 
@@ -76,8 +77,8 @@ static int tell(struct nc_bcast *b, const struct part *p, int from, int to, uint
     return 0;
 }
 
-static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int to, const struct nc_post_header *header,
-                         uint64_t i)
+static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int to,
+                         const struct nc_post_header *header, uint64_t i)
 {
     return i == 0 ? tell_first(b, p, from, to, header, NULL) : tell(b, p, from, to, i + 1);
 }
@@ -86,7 +87,7 @@ static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int
 
 static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_post_header header = {.total = nc_stream_rest(stream),.fragment = 0 };
+    struct nc_post_header header = {.total = nc_stream_rest(stream), .fragment = 0};
     char payload[NC_POST_PAYLOAD];
     int copied, told;
 
@@ -142,8 +143,8 @@ static int read_fragment(struct nc_bcast *b, const struct part *p, struct messag
 }
 
 /* Once over from the source's ring into my slot; from there to its readers, and to my user. */
-static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m, const struct nc_readers *readers,
-                          uint64_t i)
+static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m,
+                          const struct nc_readers *readers, uint64_t i)
 {
     struct nc_queue *q = b->move.queue;
     size_t bytes = nc_frag_bytes(m->flow.header.total, m->flow.header.fragment, i);
@@ -154,8 +155,9 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
         error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, &slot);
     if (error)
         return error;
-    struct nc_stream into_slot = {.bytes = slot,.length = bytes };
-    nc_copy_out(&into_slot, source_slot(b, m, i), bytes, nc_move_remote(&b->move, m->flow.rank), b->move.ledger);
+    struct nc_stream into_slot = {.bytes = slot, .length = bytes};
+    nc_copy_out(&into_slot, source_slot(b, m, i), bytes, nc_move_remote(&b->move, m->flow.rank),
+                b->move.ledger);
     error = tell_fragment(b, p, p->beside, p->place.children, &m->relayed, i);
     if (!error)
         nc_move_out(&b->move, &m->flow, i, slot);
@@ -170,7 +172,7 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     m->relayed = m->flow.header;
     m->relayed.first_slot = nc_queue_position(q);
     if (p->relays)
-        m->flow.how &= ~NC_COPY_REMOTE;        /* to the user it comes from my own ring */
+        m->flow.how &= ~NC_COPY_REMOTE; /* to the user it comes from my own ring */
     for (uint64_t i = 0; i < m->flow.fragments; i++) {
         int error = nc_queue_await(q, m->flow.post, i + 1);
         if (!error)
@@ -183,7 +185,8 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     return m->flow.copied;
 }
 
-static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream, size_t *sent)
+static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream,
+                        size_t *sent)
 {
     struct nc_queue *q = b->move.queue;
     struct message m;

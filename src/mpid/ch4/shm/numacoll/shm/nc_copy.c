@@ -6,8 +6,8 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* Stores past the cache: the destination is neither read nor kept. It pays where the whole message exceeds the
- * cache; memcpy, which sees one fragment at a time, never chooses it. */
+/* Stores past the cache: the destination is neither read nor kept. It pays where the whole message
+ * exceeds the cache; memcpy, which sees one fragment at a time, never chooses it. */
 static void copy_beside_cache(char *to, const char *from, size_t n)
 {
     size_t head = -(uintptr_t) to & 63;
@@ -41,7 +41,8 @@ static void copy_beside_cache(char *to, const char *from, size_t n)
 }
 #endif
 
-/* Fills `held` with the next bytes of the packed form: whole elements, for a fragment that takes part of one. */
+/* Fills `held` with the next bytes of the packed form: whole elements, for a fragment that takes
+ * part of one. */
 static int hold_packed(struct nc_stream *s)
 {
     size_t moved = 0;
@@ -110,7 +111,8 @@ static int unpack(struct nc_stream *s, const char *from, size_t n)
             n -= moved;
         }
         if (n > 0) {
-            /* part of an element is left, or was held: join just enough, and put back what the join did not take */
+            /* part of an element is left, or was held: join just enough, and put back what the join
+             * did not take */
             size_t part = n < NC_ELEMENT ? n : NC_ELEMENT, before;
             memcpy(s->held + s->held_bytes, from, part);
             s->held_bytes += part;
@@ -143,7 +145,8 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_l
     return error;
 }
 
-int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how, struct nc_ledger *ledger)
+int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
+                struct nc_ledger *ledger)
 {
     size_t room = s->length - s->at;
     int error = 0;

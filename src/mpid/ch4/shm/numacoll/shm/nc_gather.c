@@ -10,8 +10,8 @@ struct gather {
     struct nc_readers readers;  /* of my slots */
     const int *group;           /* [ranks] group of each, or NULL: slots are for all who are told */
     struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
-    int open;                   /* move->flow[0 .. open - 1] are messages to me with fragments left */
-    int copied;                 /* 0, or the first error of a copy */
+    int open;   /* move->flow[0 .. open - 1] are messages to me with fragments left */
+    int copied; /* 0, or the first error of a copy */
 };
 
 /* ---- sending ---- */
@@ -156,7 +156,7 @@ int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct n
 {
     struct nc_readers reader = nc_queue_one(m->queue, root);
     struct nc_team all = nc_queue_everybody(m->queue);
-    struct gather g = {.move = m,.team = &all,.told = reader,.readers = reader };
+    struct gather g = {.move = m, .team = &all, .told = reader, .readers = reader};
     int error = m->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
 
     if (!error)
@@ -182,10 +182,11 @@ int nc_allgather_node(struct nc_move *m, const struct nc_groups *groups, struct 
 {
     struct nc_team all = nc_queue_everybody(m->queue);
     struct nc_group near = nc_group_at(groups, 0, m->queue->rank, 0);
-    struct gather g = {
-        .move = m,.team = &all,.told = nc_queue_team(&all),.group = groups->of[0],
-        .readers = {.rank = {near.member, NULL},.count = {near.size, 0}}
-    };
+    struct gather g = {.move = m,
+                       .team = &all,
+                       .told = nc_queue_team(&all),
+                       .group = groups->of[0],
+                       .readers = {.rank = {near.member, NULL}, .count = {near.size, 0}}};
 
     return allgather(&g, mine, from, sent);
 }
@@ -194,7 +195,7 @@ int nc_allgather_team(struct nc_move *m, const struct nc_team *team, struct nc_s
                       struct nc_stream *from, size_t *sent)
 {
     struct nc_readers readers = nc_queue_team(team);
-    struct gather g = {.move = m,.team = team,.told = readers,.readers = readers };
+    struct gather g = {.move = m, .team = team, .told = readers, .readers = readers};
 
     return allgather(&g, mine, from, sent);
 }

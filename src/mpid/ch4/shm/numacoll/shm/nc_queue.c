@@ -4,11 +4,12 @@
 
 size_t nc_queue_private_bytes(const struct nc_geometry *g)
 {
-    return sizeof(struct nc_use) * ((size_t) g->slots + NC_OUT_POSTS) + (sizeof(nc_clock) + sizeof(int)) * g->ranks;
+    return sizeof(struct nc_use) * ((size_t) g->slots + NC_OUT_POSTS) +
+           (sizeof(nc_clock) + sizeof(int)) * g->ranks;
 }
 
-void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geometry *geometry, int rank,
-                   void *private_memory, struct nc_waiter *waiter)
+void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geometry *geometry,
+                   int rank, void *private_memory, struct nc_waiter *waiter)
 {
     memset(private_memory, 0, nc_queue_private_bytes(geometry));
     q->region = region;
@@ -26,8 +27,8 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->waiter = waiter;
 }
 
-/* Whether `rank` has reached `wanted`. What was seen is kept, so that its line is read once per ring and not once per
- * fragment. Acquire of R2 and R3. */
+/* Whether `rank` has reached `wanted`. What was seen is kept, so that its line is read once per
+ * ring and not once per fragment. Acquire of R2 and R3. */
 static bool is_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
     if (nc_clock_reached(q->seen[rank], wanted))
@@ -63,7 +64,8 @@ static int await_readers(struct nc_queue *q, const int *rank, int n, nc_clock ov
 }
 
 /* Until the last use is over, and then it is that of `readers`, until `over`. */
-static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over, const struct nc_readers *readers)
+static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over,
+                     const struct nc_readers *readers)
 {
     int error = 0;
 
@@ -74,7 +76,8 @@ static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over, cons
     return error;
 }
 
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers, char **slot)
+int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers,
+                       char **slot)
 {
     struct nc_use *use = &q->slot_use[q->head % q->geometry.slots];
 
@@ -89,14 +92,17 @@ int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post)
     return await_done(q, reader, nc_clock_at(q->operation + 1 - NC_POSTS, 0));
 }
 
-int nc_queue_take_out_post(struct nc_queue *q, const struct nc_readers *readers, struct nc_post **post)
+int nc_queue_take_out_post(struct nc_queue *q, const struct nc_readers *readers,
+                           struct nc_post **post)
 {
     *post = nc_queue_out_post(q, q->rank);
-    return renew_use(q, &q->post_use[q->operation % NC_OUT_POSTS], nc_clock_at(q->operation + 1, 0), readers);
+    return renew_use(q, &q->post_use[q->operation % NC_OUT_POSTS], nc_clock_at(q->operation + 1, 0),
+                     readers);
 }
 
-/* What `done` of a reader must reach before fragment i is written into its IN ring: the first ones need only that it is
- * through with all before, and so with what another root wrote there; the others that it is with the fragment before. */
+/* What `done` of a reader must reach before fragment i is written into its IN ring: the first ones
+ * need only that it is through with all before, and so with what another root wrote there; the
+ * others that it is with the fragment before. */
 static nc_clock in_is_free_at(const struct nc_queue *q, uint64_t i)
 {
     return nc_clock_at(q->operation, i < q->layout.in_slots ? 0 : i - q->layout.in_slots + 1);
@@ -112,9 +118,10 @@ int nc_queue_await_in(struct nc_queue *q, int reader, uint64_t i)
     return await_done(q, reader, in_is_free_at(q, i));
 }
 
-/* Clocks are right within 2^23 operations, so nothing that is compared may grow older than that. Every REFRESH
- * operations what was last seen or used longer ago is brought near: seen[] by looking again; a slot or an OUT post that
- * has rested as long by asking for more than its last readers (they can always get there: it is over for me). */
+/* Clocks are right within 2^23 operations, so nothing that is compared may grow older than that.
+ * Every REFRESH operations what was last seen or used longer ago is brought near: seen[] by looking
+ * again; a slot or an OUT post that has rested as long by asking for more than its last readers
+ * (they can always get there: it is over for me). */
 #define REFRESH 65536
 
 static void refresh(struct nc_queue *q)
@@ -129,11 +136,12 @@ static void refresh(struct nc_queue *q)
     }
 }
 
-/* A rank that is root for ever is never written a post: the old ones would one day pass for new; and so would its own OUT
- * posts, if it were to send again. In this operation nobody else writes my post any more (as a reader I have awaited
- * its last announcement, as a root I get none), and the writer of its next use waits for R3, which follows: this store
- * needs no partner of its own. In an OUT post that is not of this operation, a reader of an older one, who is late, finds
- * more than it waits for: all that was to be announced had been. */
+/* A rank that is root for ever is never written a post: the old ones would one day pass for new;
+ * and so would its own OUT posts, if it were to send again. In this operation nobody else writes my
+ * post any more (as a reader I have awaited its last announcement, as a root I get none), and the
+ * writer of its next use waits for R3, which follows: this store needs no partner of its own. In an
+ * OUT post that is not of this operation, a reader of an older one, who is late, finds more than it
+ * waits for: all that was to be announced had been. */
 static void refresh_post(struct nc_queue *q, struct nc_post *post)
 {
     nc_clock now = nc_clock_at(q->operation, 0);
@@ -149,8 +157,9 @@ void nc_queue_end(struct nc_queue *q)
         refresh_post(q, nc_queue_out_post(q, q->rank));
     }
     q->operation++;
-    /* release R3: nothing of the operation is touched by me any more; its slots and posts may be used again;
-     * partners: renew_use, nc_queue_take_post, nc_queue_in_is_free, nc_queue_await_in */
+    /* release R3: nothing of the operation is touched by me any more; its slots and posts may be
+     * used again; partners: renew_use, nc_queue_take_post, nc_queue_in_is_free, nc_queue_await_in
+     */
     nc_atomic_release(nc_queue_done(q, q->rank), nc_clock_at(q->operation, 0));
     if (q->operation % REFRESH == 0)
         refresh(q);

@@ -1,8 +1,10 @@
-/* The queues of a set of ranks that share memory: the one protocol all collectives use. See PROTOCOLS.md.
+/* The queues of a set of ranks that share memory: the one protocol all collectives use. See
+ * PROTOCOLS.md.
  *
  * Every rank calls nc_queue_end once per operation, in the same order of operations. Before it
- * each is a writer (fills slots of its own OUT ring or of others' IN rings, tells of them in posts of those who read, or
- * in its own OUT post), a reader (awaits a post, reads slots, tells its own children), both, or has nothing to do. */
+ * each is a writer (fills slots of its own OUT ring or of others' IN rings, tells of them in posts
+ * of those who read, or in its own OUT post), a reader (awaits a post, reads slots, tells its own
+ * children), both, or has nothing to do. */
 
 #ifndef NC_QUEUE_H_INCLUDED
 #define NC_QUEUE_H_INCLUDED
@@ -16,29 +18,34 @@
 #include "nc_atomic.h"
 #include "nc_wait.h"
 
-/* What a writer tells of an operation. Written before `clock` is released, read after it is acquired. */
+/* What a writer tells of an operation. Written before `clock` is released, read after it is
+ * acquired. */
 struct nc_post_header {
-    uint64_t total;             /* bytes of the message */
-    uint32_t fragment;          /* bytes of a fragment; 0: the message is in `payload` */
-    uint32_t first_slot;        /* slot of the writer's OUT ring that has fragment 0; in an IN ring it is always 0 */
+    uint64_t total;      /* bytes of the message */
+    uint32_t fragment;   /* bytes of a fragment; 0: the message is in `payload` */
+    uint32_t first_slot; /* slot of the writer's OUT ring that has fragment 0; in an IN ring it is
+                            always 0 */
 };
 
-#define NC_POST_PAYLOAD (NC_POST_BYTES - 8 - sizeof(struct nc_post_header))     /* 360 bytes */
+#define NC_POST_PAYLOAD (NC_POST_BYTES - 8 - sizeof(struct nc_post_header)) /* 360 bytes */
 
-/* One operation's post. In the post ring of a rank: writer: the parent, from the operation's begin until the reader's
- * `done` passes the operation; reader: the owner. An OUT post: writer: the owner; readers: those it is taken for. The
- * owner now and then also brings the clock of a post nobody wrote up to date (refresh_post). The first 40 bytes of
- * payload travel in the line of the clock. */
+/* One operation's post. In the post ring of a rank: writer: the parent, from the operation's begin
+ * until the reader's `done` passes the operation; reader: the owner. An OUT post: writer: the
+ * owner; readers: those it is taken for. The owner now and then also brings the clock of a post
+ * nobody wrote up to date (refresh_post). The first 40 bytes of payload travel in the line of the
+ * clock. */
 struct nc_post {
-    struct nc_atomic clock;     /* (operation, fragments announced) */
+    struct nc_atomic clock; /* (operation, fragments announced) */
     struct nc_post_header header;
     char payload[NC_POST_PAYLOAD];
 };
 
 _Static_assert(sizeof(struct nc_post) == NC_POST_BYTES, "a post is three pairs of lines");
-_Static_assert(offsetof(struct nc_post, payload) == 24, "40 bytes of payload are left in the clock's line");
+_Static_assert(offsetof(struct nc_post, payload) == 24,
+               "40 bytes of payload are left in the clock's line");
 
-/* Who reads a slot or an OUT post: up to two lists of ranks, which must stay; the writer may be among them. */
+/* Who reads a slot or an OUT post: up to two lists of ranks, which must stay; the writer may be
+ * among them. */
 struct nc_readers {
     const int *rank[2];
     int count[2];
@@ -54,22 +61,22 @@ struct nc_team {
 
 /* The last use of a slot or of an OUT post of mine. */
 struct nc_use {
-    nc_clock over;              /* what `done` of its readers must reach before I write there again */
+    nc_clock over; /* what `done` of its readers must reach before I write there again */
     struct nc_readers readers;
 };
 
 /* A rank's view of the queues. Private to it. */
 struct nc_queue {
-    char *const *region;        /* [ranks] of each process, in the segment */
+    char *const *region; /* [ranks] of each process, in the segment */
     struct nc_geometry geometry;
     struct nc_layout layout;
     int rank;
-    uint64_t operation;         /* number of the current or the next operation, from 0 */
-    uint64_t head;              /* slots of my OUT ring taken so far */
-    struct nc_use *slot_use;    /* [slots] of my OUT ring */
-    struct nc_use *post_use;    /* [NC_OUT_POSTS], behind the slots' */
-    nc_clock *seen;             /* [ranks] `done` of each rank when I last looked */
-    int *everybody;             /* [ranks] 0, 1, ..: for lists of readers */
+    uint64_t operation;      /* number of the current or the next operation, from 0 */
+    uint64_t head;           /* slots of my OUT ring taken so far */
+    struct nc_use *slot_use; /* [slots] of my OUT ring */
+    struct nc_use *post_use; /* [NC_OUT_POSTS], behind the slots' */
+    nc_clock *seen;          /* [ranks] `done` of each rank when I last looked */
+    int *everybody;          /* [ranks] 0, 1, ..: for lists of readers */
     struct nc_waiter *waiter;
 };
 
@@ -77,8 +84,8 @@ struct nc_queue {
 size_t nc_queue_private_bytes(const struct nc_geometry *geometry);
 
 /* A view of a segment whose clocks are all zero; region[ranks] must stay. */
-void nc_queue_init(struct nc_queue *queue, char *const *region, const struct nc_geometry *geometry, int rank,
-                   void *private_memory, struct nc_waiter *waiter);
+void nc_queue_init(struct nc_queue *queue, char *const *region, const struct nc_geometry *geometry,
+                   int rank, void *private_memory, struct nc_waiter *waiter);
 
 static inline struct nc_atomic *nc_queue_done(const struct nc_queue *q, int rank)
 {
@@ -114,7 +121,7 @@ static inline char *nc_queue_in_slot(const struct nc_queue *q, int rank, uint64_
 
 static inline struct nc_team nc_queue_everybody(const struct nc_queue *q)
 {
-    return (struct nc_team) {q->everybody, (int) q->geometry.ranks, q->rank};
+    return (struct nc_team){q->everybody, (int) q->geometry.ranks, q->rank};
 }
 
 /* The rank so many places after mine, round. */
@@ -128,12 +135,12 @@ static inline int nc_team_after(const struct nc_team *team, int places)
 /* A team as readers, or one rank. */
 static inline struct nc_readers nc_queue_team(const struct nc_team *team)
 {
-    return (struct nc_readers) {.rank = {team->rank, NULL},.count = {team->size, 0} };
+    return (struct nc_readers){.rank = {team->rank, NULL}, .count = {team->size, 0}};
 }
 
 static inline struct nc_readers nc_queue_one(const struct nc_queue *q, int rank)
 {
-    return (struct nc_readers) {.rank = {q->everybody + rank, NULL},.count = {1, 0} };
+    return (struct nc_readers){.rank = {q->everybody + rank, NULL}, .count = {1, 0}};
 }
 
 /* The rank after another, round. */
@@ -142,23 +149,26 @@ static inline int nc_queue_next(const struct nc_queue *q, int rank)
     return rank + 1 < (int) q->geometry.ranks ? rank + 1 : 0;
 }
 
-/* Writer: the next slot of my OUT ring, for the fragment that these readers finish at `used`, once those of what is in it
- * have given it back. 0 and the slot, or the error of the wait. */
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers, char **slot);
+/* Writer: the next slot of my OUT ring, for the fragment that these readers finish at `used`, once
+ * those of what is in it have given it back. 0 and the slot, or the error of the wait. */
+int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers,
+                       char **slot);
 
 /* Writer or forwarder: the post of `reader` for this operation, once it is free. */
 int nc_queue_take_post(struct nc_queue *q, int reader, struct nc_post **post);
 
-/* Writer: my OUT post for this operation, for these readers, once those of its last use are through with it. */
-int nc_queue_take_out_post(struct nc_queue *q, const struct nc_readers *readers, struct nc_post **post);
+/* Writer: my OUT post for this operation, for these readers, once those of its last use are through
+ * with it. */
+int nc_queue_take_out_post(struct nc_queue *q, const struct nc_readers *readers,
+                           struct nc_post **post);
 
-/* Root of a scatter: whether the reader's slot for fragment i, which is not before those already written, may be
- * written; nc_queue_await_in waits for it. */
+/* Root of a scatter: whether the reader's slot for fragment i, which is not before those already
+ * written, may be written; nc_queue_await_in waits for it. */
 bool nc_queue_in_is_free(struct nc_queue *q, int reader, uint64_t i);
 int nc_queue_await_in(struct nc_queue *q, int reader, uint64_t i);
 
-/* Writer: the lines of a reader's post that `payload` bytes will fill start on their way here, while the data is
- * fetched. */
+/* Writer: the lines of a reader's post that `payload` bytes will fill start on their way here,
+ * while the data is fetched. */
 static inline void nc_queue_prefetch_post(const struct nc_queue *q, int reader, size_t payload)
 {
     const char *post = (const char *) nc_queue_post(q, reader);
@@ -176,7 +186,9 @@ static inline void nc_queue_prefetch_out_post(const struct nc_queue *q, size_t p
         __builtin_prefetch(post + at, 1);
 }
 
-#define NC_PREFETCHED 2048      /* bytes; of longer rows the processor sees for itself what comes next */
+#define NC_PREFETCHED \
+    2048 /* bytes; of longer rows the processor sees for itself what comes next \
+          */
 
 /* The same of the next slot of my OUT ring, which `bytes` will fill. */
 static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes)
@@ -187,16 +199,16 @@ static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes
         __builtin_prefetch(slot + at, 1);
 }
 
-/* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place), in the reader's post
- * or in my OUT post. */
+/* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place),
+ * in the reader's post or in my OUT post. */
 static inline void nc_queue_announce(struct nc_queue *q, struct nc_post *post, uint64_t n)
 {
     /* release R1: licenses the reader to read header, payload and slots; partner: nc_queue_await */
     nc_atomic_release(&post->clock, nc_clock_at(q->operation, n));
 }
 
-/* Reader: waits until n fragments of this operation are announced in my post, or in the writer's OUT post (acquire of
- * R1). */
+/* Reader: waits until n fragments of this operation are announced in my post, or in the writer's
+ * OUT post (acquire of R1). */
 static inline int nc_queue_await(struct nc_queue *q, const struct nc_post *post, uint64_t n)
 {
     return nc_wait_clock(&post->clock, nc_clock_at(q->operation, n), q->waiter);

@@ -9,8 +9,8 @@ struct reduce {
     struct nc_move *move;
     const struct nc_combiner *combiner;
     struct nc_stream *stream;
-    struct nc_flow *mine;       /* what I have, in fragments; inline there are none */
-    struct nc_post *post;       /* where it is told, if I send */
+    struct nc_flow *mine; /* what I have, in fragments; inline there are none */
+    struct nc_post *post; /* where it is told, if I send */
     struct nc_readers readers;
     const struct nc_part *part; /* up a tree, or */
     const struct nc_team *team; /* in order */
@@ -19,7 +19,8 @@ struct reduce {
     bool unequal;
 };
 
-_Static_assert((offsetof(struct nc_post, payload) + NC_REDUCE_PAD) % 16 == 0, "a post begins at a line");
+_Static_assert((offsetof(struct nc_post, payload) + NC_REDUCE_PAD) % 16 == 0,
+               "a post begins at a line");
 
 /* Where the elements of an inline message are. */
 static char *inline_elements(struct nc_post *post)
@@ -85,16 +86,19 @@ static int source(const struct reduce *r, int k)
     return r->part ? nc_part_child(r->part, last - k) : r->team->rank[last - k];
 }
 
-/* J3: the header of source k. One whose length is not mine is left out: its slots come free at the end. */
+/* J3: the header of source k. One whose length is not mine is left out: its slots come free at the
+ * end. */
 static int meet(struct reduce *r, int k)
 {
     struct nc_flow *flow = &r->move->flow[k];
     int rank = source(r, k);
-    int error = nc_move_meet(r->move, flow, nc_queue_out_post(r->move->queue, rank), r->stream, rank, 1);
+    int error = nc_move_meet(r->move, flow, nc_queue_out_post(r->move->queue, rank), r->stream,
+                             rank, 1);
 
     if (error)
         return error;
-    if (flow->header.total != r->mine->header.total || flow->header.fragment != r->mine->header.fragment) {
+    if (flow->header.total != r->mine->header.total ||
+        flow->header.fragment != r->mine->header.fragment) {
         r->unequal = true;
         flow->post = NULL;
     }
@@ -143,10 +147,10 @@ static void count(struct reduce *r, int k, size_t bytes)
 
 struct fold {
     struct reduce *r;
-    size_t first, n;            /* elements of the message */
-    char *place;                /* NULL: the result */
-    const char *last;           /* of numbers, what has been combined so far; NULL: none */
-    bool begun;                 /* of others, whether there is anything */
+    size_t first, n;  /* elements of the message */
+    char *place;      /* NULL: the result */
+    const char *last; /* of numbers, what has been combined so far; NULL: none */
+    bool begun;       /* of others, whether there is anything */
 };
 
 static char *place_of(const struct fold *f)
@@ -156,7 +160,8 @@ static char *place_of(const struct fold *f)
     return f->place ? f->place : c->result + f->first * c->element;
 }
 
-/* Mine to begin with. The stream has it next; numbers stay where they are, so that no pass is made over them alone. */
+/* Mine to begin with. The stream has it next; numbers stay where they are, so that no pass is made
+ * over them alone. */
 static void fold_mine(struct fold *f)
 {
     const struct nc_combiner *c = f->r->combiner;
@@ -181,8 +186,9 @@ static void fold_packed(struct fold *f, const char *packed)
     const struct nc_combiner *c = f->r->combiner;
 
     if (!c->numbers) {
-        f->r->copied = f->place ? c->join_packed(c->context, packed, f->place, f->n) :
-            (f->begun ? c->join : c->take) (c->context, f->first, packed, f->n);
+        f->r->copied = f->place
+                           ? c->join_packed(c->context, packed, f->place, f->n)
+                           : (f->begun ? c->join : c->take)(c->context, f->first, packed, f->n);
     } else if (f->last) {
         c->numbers(place_of(f), packed, f->last, f->n);
         f->last = place_of(f);
@@ -204,7 +210,8 @@ static void fold_end(struct fold *f)
 static int join_children(struct reduce *r, uint64_t i, char *place)
 {
     size_t bytes = bytes_of(r, i);
-    struct fold f = {.r = r,.first = first_of(r, i),.n = bytes / r->combiner->element,.place = place };
+    struct fold f = {
+        .r = r, .first = first_of(r, i), .n = bytes / r->combiner->element, .place = place};
     int error;
 
     fold_mine(&f);
@@ -256,9 +263,11 @@ static int up_the_tree(struct reduce *r)
 /* ---- in order ---- */
 
 /* Of fragment i the elements that are in the range: how many, and *skip before them. */
-static size_t part_in(const struct reduce *r, const struct nc_range *range, uint64_t i, size_t *skip)
+static size_t part_in(const struct reduce *r, const struct nc_range *range, uint64_t i,
+                      size_t *skip)
 {
-    size_t first = first_of(r, i), end = first + bytes_of(r, i) / r->combiner->element, last = range->first + range->count;
+    size_t first = first_of(r, i), end = first + bytes_of(r, i) / r->combiner->element,
+           last = range->first + range->count;
 
     *skip = range->first > first ? range->first - first : 0;
     end = last < end ? last : end;
@@ -269,7 +278,7 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
 static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->combiner->element;
-    struct fold f = {.r = r,.first = first_of(r, i) + skip,.n = n };
+    struct fold f = {.r = r, .first = first_of(r, i) + skip, .n = n};
     int error = 0;
 
     for (int k = 0; k < r->sources && n > 0 && !error; k++) {
@@ -292,7 +301,8 @@ static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_
 
     if (error)
         return error;
-    nc_move_keep_first(&r->copied, nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->move->ledger));
+    nc_move_keep_first(&r->copied,
+                       nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->move->ledger));
     nc_queue_announce(r->move->queue, r->post, i + 1);
     error = meet_sources(r, i);
     if (!error)
@@ -362,7 +372,7 @@ static int await_post(struct reduce *r, int k, size_t bytes, const char **elemen
 static int posts_up_the_tree(struct reduce *r)
 {
     size_t bytes = nc_stream_rest(r->stream);
-    struct fold f = {.r = r,.n = bytes / r->combiner->element };
+    struct fold f = {.r = r, .n = bytes / r->combiner->element};
     int error = 0;
 
     if (r->part->parent >= 0) {
@@ -384,7 +394,8 @@ static int posts_up_the_tree(struct reduce *r)
     return error;
 }
 
-/* Whether source k is this rank, whose numbers are still where they were: in place, until two have been combined. */
+/* Whether source k is this rank, whose numbers are still where they were: in place, until two have
+ * been combined. */
 static bool is_at_hand(const struct reduce *r, int k)
 {
     const struct nc_combiner *c = r->combiner;
@@ -395,7 +406,7 @@ static bool is_at_hand(const struct reduce *r, int k)
 static int posts_in_order(struct reduce *r, const struct nc_range *range)
 {
     size_t bytes = nc_stream_rest(r->stream);
-    struct fold f = {.r = r,.first = range->first,.n = range->count };
+    struct fold f = {.r = r, .first = range->first, .n = range->count};
     char *place;
     int error = take_post(r, &place);
 
@@ -416,18 +427,18 @@ static int posts_in_order(struct reduce *r, const struct nc_range *range)
 
 /* ---- all ---- */
 
-static int end(struct reduce *r, int error, bool * unequal)
+static int end(struct reduce *r, int error, bool *unequal)
 {
     nc_queue_end(r->move->queue);
     *unequal = r->unequal;
     return error ? error : r->copied;
 }
 
-int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int root, const struct nc_combiner *combiner,
-                        struct nc_stream *mine, bool * unequal)
+int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int root,
+                        const struct nc_combiner *combiner, struct nc_stream *mine, bool *unequal)
 {
     struct nc_part p;
-    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.part = &p };
+    struct reduce r = {.move = m, .combiner = combiner, .stream = mine, .part = &p};
 
     nc_part_find(&p, route, root);
     r.sources = p.children;
@@ -436,13 +447,15 @@ int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int roo
 
 int nc_reduce_ordered_node(struct nc_move *m, const struct nc_team *team, int root,
                            const struct nc_combiner *combiner, struct nc_stream *mine,
-                           const struct nc_range *range, bool * unequal)
+                           const struct nc_range *range, bool *unequal)
 {
     struct nc_queue *q = m->queue;
-    struct reduce r = {.move = m,.combiner = combiner,.stream = mine,.team = team,
-        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
-        .sources = root < 0 || root == q->rank ? team->size : 0
-    };
+    struct reduce r = {.move = m,
+                       .combiner = combiner,
+                       .stream = mine,
+                       .team = team,
+                       .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
+                       .sources = root < 0 || root == q->rank ? team->size : 0};
 
     return end(&r, is_inline(&r) ? posts_in_order(&r, range) : in_order(&r, range), unequal);
 }

@@ -7,8 +7,8 @@
 /* What the root has to do yet. */
 struct scatter {
     struct nc_move *move;
-    int open;                   /* move->flow[0 .. open - 1] have fragments left */
-    int copied;                 /* 0, or the first error of a copy */
+    int open;   /* move->flow[0 .. open - 1] have fragments left */
+    int copied; /* 0, or the first error of a copy */
 };
 
 /* S1: each message that fits goes into its reader's post; the others become flows. */
@@ -50,8 +50,8 @@ static int send_fragment(struct nc_move *m, struct nc_flow *flow)
     return 0;
 }
 
-/* To one reader as many fragments as its ring takes without waiting, but not so many that the others
- * run dry. *sent counts them. */
+/* To one reader as many fragments as its ring takes without waiting, but not so many that the
+ * others run dry. *sent counts them. */
 static int send_what_fits(struct nc_move *m, struct nc_flow *flow, uint64_t *sent)
 {
     struct nc_queue *q = m->queue;
@@ -105,7 +105,7 @@ static int send_fragments(struct scatter *s)
 
 static int send(struct nc_move *m, struct nc_stream *to)
 {
-    struct scatter s = {.move = m };
+    struct scatter s = {.move = m};
     int error = send_inline(&s, to);
 
     if (!error)

@@ -6,10 +6,11 @@ void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stre
     size_t bytes = nc_stream_rest(stream);
     uint64_t f = nc_frag_choose(bytes, m->largest_fragment, m->sqrt_rule);
 
-    *flow = (struct nc_flow) {
-        .header = {.total = bytes,.fragment = (uint32_t) f },.stream = stream,
-        .fragments = nc_frag_count(bytes, f),.rank = rank,.how = nc_move_remote(m, rank)
-    };
+    *flow = (struct nc_flow){.header = {.total = bytes, .fragment = (uint32_t) f},
+                             .stream = stream,
+                             .fragments = nc_frag_count(bytes, f),
+                             .rank = rank,
+                             .how = nc_move_remote(m, rank)};
 }
 
 void nc_move_fill_slots(const struct nc_move *m, struct nc_flow *flow)
@@ -18,8 +19,7 @@ void nc_move_fill_slots(const struct nc_move *m, struct nc_flow *flow)
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
 }
 
-int nc_move_inline(const struct nc_move *m, struct nc_post *post, struct nc_stream *stream,
-                   int how)
+int nc_move_inline(const struct nc_move *m, struct nc_post *post, struct nc_stream *stream, int how)
 {
     int error;
 

@@ -11,25 +11,25 @@
 
 /* A message on its way. Private to a rank. */
 struct nc_flow {
-    struct nc_post *post;       /* where its fragments are announced */
+    struct nc_post *post; /* where its fragments are announced */
     struct nc_post_header header;
     struct nc_stream *stream;
-    uint64_t fragments;         /* 0: it is inline */
-    uint64_t next;              /* fragments I have moved, for who moves several flows */
-    int rank;                   /* whose memory it goes through */
-    int how;                    /* of its copies, bits of nc_copy_how */
-    int copied;                 /* 0, or the error of a copy, after which no more is copied */
+    uint64_t fragments; /* 0: it is inline */
+    uint64_t next;      /* fragments I have moved, for who moves several flows */
+    int rank;           /* whose memory it goes through */
+    int how;            /* of its copies, bits of nc_copy_how */
+    int copied;         /* 0, or the error of a copy, after which no more is copied */
 };
 
 /* How a rank moves messages. */
 struct nc_move {
     struct nc_queue *queue;
-    bool sqrt_rule;             /* the writer's choice of fragments, see nc_frag_choose */
-    uint32_t largest_fragment;  /* bytes; at most a slot */
-    size_t cache_bytes;         /* what is larger is stored past the cache */
-    const int *numa;            /* [ranks] NUMA nodes, for the ledger */
+    bool sqrt_rule;            /* the writer's choice of fragments, see nc_frag_choose */
+    uint32_t largest_fragment; /* bytes; at most a slot */
+    size_t cache_bytes;        /* what is larger is stored past the cache */
+    const int *numa;           /* [ranks] NUMA nodes, for the ledger */
     struct nc_ledger *ledger;
-    struct nc_flow *flow;       /* [ranks] for one call at a time; bcast needs none */
+    struct nc_flow *flow; /* [ranks] for one call at a time; bcast needs none */
 };
 
 /* Writer: the rest of the stream through the memory of a rank. Where it is inline is the caller's
@@ -42,11 +42,12 @@ static inline bool nc_move_is_inline(const struct nc_stream *stream)
 void nc_move_begin(const struct nc_move *move, struct nc_flow *flow, struct nc_stream *stream,
                    int rank);
 
-/* Writer: fragments as large as slots. Where all write and read at the same time there is nothing to
- * overlap, and each announcement costs. */
+/* Writer: fragments as large as slots. Where all write and read at the same time there is nothing
+ * to overlap, and each announcement costs. */
 void nc_move_fill_slots(const struct nc_move *move, struct nc_flow *flow);
 
-/* Writer: a whole message into a post that is taken, and announces it. 0, or the error of the copy. */
+/* Writer: a whole message into a post that is taken, and announces it. 0, or the error of the copy.
+ */
 int nc_move_inline(const struct nc_move *move, struct nc_post *post, struct nc_stream *stream,
                    int how);
 
@@ -57,8 +58,8 @@ void nc_move_into(const struct nc_move *move, struct nc_flow *flow, uint64_t i, 
 void nc_move_announce(const struct nc_move *move, struct nc_flow *flow, uint64_t i, char *slot);
 
 /* Reader: waits for the first announcement in a post, and obeys its header. The message goes
- * through the memory of `rank`; `alike`: messages of its size that are received in this call, all of
- * which are to stay in the cache. 0, or the error of the wait. */
+ * through the memory of `rank`; `alike`: messages of its size that are received in this call, all
+ * of which are to stay in the cache. 0, or the error of the wait. */
 int nc_move_meet(const struct nc_move *move, struct nc_flow *flow, struct nc_post *post,
                  struct nc_stream *stream, int rank, int alike);
 
