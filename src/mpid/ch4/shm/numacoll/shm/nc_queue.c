@@ -2,28 +2,41 @@
 
 #include <string.h>
 
+#include "../core/nc_arena.h"
+
+/* Takes the arrays of the private memory: the uses of slots and of OUT posts lie in one. */
+static void take_arrays(struct nc_queue *q, const struct nc_geometry *g, struct nc_arena *arena)
+{
+    q->slot_use = NC_ARENA_TAKE(arena, (size_t) g->slots + NC_OUT_POSTS, struct nc_use);
+    q->seen = NC_ARENA_TAKE(arena, g->ranks, nc_clock);
+    q->everybody = NC_ARENA_TAKE(arena, g->ranks, int);
+}
+
 size_t nc_queue_private_bytes(const struct nc_geometry *g)
 {
-    return sizeof(struct nc_use) * ((size_t) g->slots + NC_OUT_POSTS) +
-           (sizeof(nc_clock) + sizeof(int)) * g->ranks;
+    struct nc_arena measured = {.base = NULL};
+    struct nc_queue q;
+
+    take_arrays(&q, g, &measured);
+    return measured.bytes;
 }
 
 void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geometry *geometry,
                    int rank, void *private_memory, struct nc_waiter *waiter)
 {
-    memset(private_memory, 0, nc_queue_private_bytes(geometry));
+    struct nc_arena arena = {.base = private_memory};
+
+    take_arrays(q, geometry, &arena);
+    memset(private_memory, 0, arena.bytes);
+    q->post_use = q->slot_use + geometry->slots;
+    for (uint32_t r = 0; r < geometry->ranks; r++)
+        q->everybody[r] = (int) r;
     q->region = region;
     q->geometry = *geometry;
     q->layout = nc_layout_make(geometry);
     q->rank = rank;
     q->operation = 0;
     q->head = 0;
-    q->slot_use = private_memory;
-    q->post_use = q->slot_use + geometry->slots;
-    q->seen = (nc_clock *) (q->post_use + NC_OUT_POSTS);
-    q->everybody = (int *) (q->seen + geometry->ranks);
-    for (uint32_t r = 0; r < geometry->ranks; r++)
-        q->everybody[r] = (int) r;
     q->waiter = waiter;
 }
 

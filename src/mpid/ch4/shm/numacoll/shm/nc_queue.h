@@ -80,7 +80,7 @@ struct nc_queue {
     struct nc_waiter *waiter;
 };
 
-/* Bytes of private memory nc_queue_init needs, aligned for uint64_t. */
+/* Bytes of private memory nc_queue_init needs, aligned for pointers and for uint64_t. */
 size_t nc_queue_private_bytes(const struct nc_geometry *geometry);
 
 /* A view of a segment whose clocks are all zero; region[ranks] must stay. */
