@@ -1,23 +1,14 @@
-/* Models of time: of messages between nodes, and of a queue inside one.
+/* The papers' formulas of time that no algorithm of the library asks: for tools, and for tests of
+ * those that the library asks (core/nc_model.h).
  *
- * Arithmetic only: it says what the formulas of the papers say for the constants it is given, which
- * are to be measured. Times are in seconds, lengths in bytes; an empty message is one message, or
- * one fragment, of 0 bytes. */
+ * Units and conventions are nc_model.h's. */
 
-#ifndef NC_MODEL_H_INCLUDED
-#define NC_MODEL_H_INCLUDED
+#ifndef NC_MODEL_PAPERS_H_INCLUDED
+#define NC_MODEL_PAPERS_H_INCLUDED
 
-#include <stdint.h>
-
-#include "nc_frag.h"
+#include "core/nc_model.h"
 
 /* ---- trees of messages. Source: Kurnosov 2019, the model of Hockney ---- */
-
-/* A message of m bytes takes alpha + m * beta. Neither is negative. */
-struct nc_model_link {
-    double alpha; /* seconds per message */
-    double beta;  /* seconds per byte */
-};
 
 /* Time until the last of p >= 1 processes has m bytes, seconds; k >= 2 is the degree. The root
  * tells all in turn; */
@@ -44,58 +35,11 @@ struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p,
  */
 double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m);
 
-/* Trees between which a choice is made. The message goes whole, or in segments that follow each
- * other. */
-enum nc_model_tree {
-    NC_MODEL_BINOMIAL, /* whole */
-    NC_MODEL_CHAIN,
-    NC_MODEL_PIPELINED_BINARY,
-    /* The formula lets a process send to all its children at once, each at full speed. Then none of
-     * the others is ever faster; where sends share one port, segments do not pay in this tree. */
-    NC_MODEL_PIPELINED_BINOMIAL,
-    NC_MODEL_TREES
-};
-
-/* Time of m bytes to p >= 1 processes in segments of s > 0 bytes, seconds. NC_MODEL_BINOMIAL has
- * one segment. */
-double nc_model_segmented(struct nc_model_link link, enum nc_model_tree tree, int p, uint64_t m,
-                          uint64_t s);
-
-/* s_opt, bytes, between 1 and m: where nc_model_segmented has its minimum if the number of segments
- * need not be whole; m where segments gain nothing. */
-double nc_model_segment(struct nc_model_link link, enum nc_model_tree tree, int p, uint64_t m);
-
-/* What the segments of a message may be. */
-struct nc_model_limits {
-    uint64_t element; /* bytes; a segment is a number of whole elements, at least one (0 counts as
-                         1) .. */
-    uint64_t lowest;  /* .. and, where elements allow it, at least as many bytes .. */
-    uint64_t highest; /* .. and at most as many; this one wins against `lowest`, an element against
-                         both */
-    unsigned trees; /* offered beside NC_MODEL_BINOMIAL, which always is: 1 << NC_MODEL_CHAIN and so
-                       on */
-};
-
-struct nc_model_choice {
-    enum nc_model_tree tree;
-    int k;            /* children of a process: 1 chain, 2 binary; degree of a binomial tree, 2 */
-    uint64_t segment; /* bytes, never 0; of NC_MODEL_BINOMIAL the message's, whatever the limits */
-    double seconds;
-};
-
-/* The tree, and the segments, with the least modelled time, but for a thousandth, for m bytes,
- * whole elements, from one of p >= 1 leaders to the others; of equals the first in enum
- * nc_model_tree. Where sends share a port this is what the source recommends: binomial for small
- * messages, pipelined binary for medium ones, chain for large ones and few processes. */
-struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_t m,
-                                       const struct nc_model_limits *limits);
-
-/* All p >= 1 processes exchange and combine m bytes, seconds: by recursive doubling, m bytes a
- * round; or by halves, each a part, and back (Rabenseifner). Those beyond the largest power of two
- * give theirs to another first, and get the result last. Source: Thakur, Rabenseifner, Gropp 2005.
- */
-double nc_model_doubling(struct nc_model_link link, int p, uint64_t m);
-double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m);
+/* Time of m bytes to p >= 1 processes by a binomial tree in segments of s > 0 bytes, seconds. The
+ * formula lets a process send to all its children at once, each at full speed. Then no tree of
+ * nc_model_choose is ever faster with the same segments; where sends share one port, segments do
+ * not pay in a binomial tree. s_opt is nc_model_segment's of NC_MODEL_PIPELINED_BINARY. */
+double nc_model_pipelined_binomial(struct nc_model_link link, int p, uint64_t m, uint64_t s);
 
 /* ---- a queue. Source: Kurnosov, Tokmasheva 2020, time of Bcast and choice of f and s ----
  *
@@ -128,11 +72,6 @@ double nc_model_queue(struct nc_model_costs costs, uint64_t m, uint64_t f, uint6
  * message ends in an earlier one, so this is too much for messages shorter than the queue. */
 double nc_model_sets(struct nc_model_costs costs, uint64_t m, uint64_t f, uint64_t s, uint64_t q);
 
-struct nc_model_slots {
-    uint64_t f; /* bytes of a fragment, never 0 */
-    uint64_t s; /* slots, never 0 */
-};
-
 /* f* and s* = b / f* of a queue of b > 0 bytes: where t(m, s) has its minimum if nothing need be
  * whole. */
 struct nc_model_slots nc_model_best(struct nc_model_costs costs, uint64_t m, uint64_t b);
@@ -140,16 +79,13 @@ struct nc_model_slots nc_model_best(struct nc_model_costs costs, uint64_t m, uin
 /* The practical rules, which need no constants. Other things known:
  *    f and the longest message m    s = nc_frag_count(m, f)
  *    s and the longest message m    f = nc_frag_sqrt_rule(m), or nc_model_fragment_to_fit
+ *    b bytes of a queue             nc_model_slots_of_queue
  *    the memory                     b = nc_model_budget, then nc_model_slots_of_queue
- * b bytes a queue: f = sqrt(b), rounded up to a page, and as many slots as fit, but one; */
-struct nc_model_slots nc_model_slots_of_queue(uint64_t b);
-/* a message of m bytes: f = sqrt(m), rounded up to a page, and as many slots as it has fragments;
+ * a message of m bytes: f = sqrt(m), rounded up to a page, and as many slots as it has fragments;
  */
 struct nc_model_slots nc_model_slots_of_message(uint64_t m);
-/* s slots: bytes of a fragment, whole pages, with which a message of m bytes just fits; */
+/* s slots: bytes of a fragment, whole pages, with which a message of m bytes just fits. */
 uint64_t nc_model_fragment_to_fit(uint64_t m, uint64_t s);
-/* bytes of memory and cores > 0: bytes of a queue, 1 % of the memory per core. */
-uint64_t nc_model_budget(uint64_t memory, uint64_t cores);
 
 /* b = f * s, bytes; UINT64_MAX if it is more. */
 uint64_t nc_model_queue_bytes(uint64_t f, uint64_t s);

@@ -32,54 +32,13 @@ static uint64_t whole(double x, uint64_t most)
 
 /* ---- trees of messages ---- */
 
-static double message(struct nc_model_link link, uint64_t m)
-{
-    return link.alpha + (double) m * link.beta;
-}
-
-static int ceil_log(int k, int p)
+static int ceil_log2(int p)
 {
     int n = 0;
 
-    for (int64_t power = 1; power < p; power *= k)
+    for (int64_t power = 1; power < p; power *= 2)
         n++;
     return n;
-}
-
-double nc_model_linear(struct nc_model_link link, int p, uint64_t m)
-{
-    return (p - 1) * message(link, m);
-}
-
-double nc_model_kary(struct nc_model_link link, int k, int p, uint64_t m)
-{
-    return (double) k * ceil_log(k, p) * message(link, m);
-}
-
-double nc_model_knomial(struct nc_model_link link, int k, int p, uint64_t m)
-{
-    return (double) (k - 1) * ceil_log(k, p) * message(link, m);
-}
-
-struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p, uint64_t m)
-{
-    int h = 0;
-    double full; /* a level, all of whose processes send to k children */
-
-    for (int64_t level = 1, processes = 1; processes < p; processes += level) {
-        level *= k;
-        h++;
-    }
-    full = k * message(link, m);
-    return (struct nc_model_span){
-        .first = h * message(link, m), .last_least = h ? (h - 1) * full : 0, .last_most = h * full};
-}
-
-double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m)
-{
-    double start = ceil_log(2, p) * link.alpha, bytes = p > 1 ? (double) m * link.beta : 0;
-
-    return start > bytes ? start : bytes;
 }
 
 /* A pipeline: n segments take sends * (ahead + n) steps, of one message each. */
@@ -91,7 +50,7 @@ struct pipeline {
 static struct pipeline pipeline(enum nc_model_tree tree, int p)
 {
     return (struct pipeline){.sends = tree == NC_MODEL_PIPELINED_BINARY ? 2 : 1,
-                             .ahead = (tree == NC_MODEL_CHAIN ? p - 1 : ceil_log(2, p)) - 1};
+                             .ahead = (tree == NC_MODEL_CHAIN ? p - 1 : ceil_log2(p)) - 1};
 }
 
 static double pipelined(struct nc_model_link link, enum nc_model_tree tree, int p, double n,
@@ -99,7 +58,7 @@ static double pipelined(struct nc_model_link link, enum nc_model_tree tree, int 
 {
     struct pipeline line = pipeline(tree, p);
 
-    return line.sends * (line.ahead + n) * message(link, s);
+    return line.sends * (line.ahead + n) * nc_model_message(link, s);
 }
 
 double nc_model_segmented(struct nc_model_link link, enum nc_model_tree tree, int p, uint64_t m,
@@ -215,7 +174,7 @@ struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_
 /* Rounds among the largest power of two of p. */
 static int rounds(int p)
 {
-    int n = ceil_log(2, p);
+    int n = ceil_log2(p);
 
     return p < 1 << n ? n - 1 : n;
 }
@@ -223,12 +182,12 @@ static int rounds(int p)
 /* What those beyond it give before and get after. */
 static double folded(struct nc_model_link link, int p, uint64_t m)
 {
-    return p > 1 << rounds(p) ? 2 * message(link, m) : 0;
+    return p > 1 << rounds(p) ? 2 * nc_model_message(link, m) : 0;
 }
 
 double nc_model_doubling(struct nc_model_link link, int p, uint64_t m)
 {
-    return rounds(p) * message(link, m) + folded(link, p, m);
+    return rounds(p) * nc_model_message(link, m) + folded(link, p, m);
 }
 
 double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m)
@@ -240,94 +199,14 @@ double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m)
 
 /* ---- a queue ---- */
 
-/* How often a queue is filled, the last time perhaps in part. Not m / (f s), whose product may be
- * too large. */
-static double fillings(uint64_t m, uint64_t f, uint64_t s)
-{
-    return (double) nc_frag_count(nc_frag_count(m, f), s);
-}
-
-/* What no overlap hides: a wait for each fragment, and the copy out of the whole message. */
-static double reading(struct nc_model_costs c, uint64_t m, uint64_t f)
-{
-    return (double) nc_frag_count(m, f) * c.notice + (double) m * c.byte;
-}
-
-/* t_f: the copy in of a queue's first fragment, which the readers wait for. */
-static double first_copy(struct nc_model_costs c, uint64_t m, uint64_t f)
-{
-    return (double) smaller(m, f) * c.byte;
-}
-
-enum nc_model_regime nc_model_regime(uint64_t m, uint64_t f, uint64_t s)
-{
-    uint64_t n = nc_frag_count(m, f);
-
-    return n == 1 ? NC_MODEL_ONE_FRAGMENT : n <= s ? NC_MODEL_ONE_QUEUE : NC_MODEL_MANY_QUEUES;
-}
-
-double nc_model_slot(struct nc_model_costs c, uint64_t m, uint64_t f)
-{
-    return fillings(m, f, 1) * (c.set + c.leave) + reading(c, m, f) + (double) m * c.byte;
-}
-
-double nc_model_queue(struct nc_model_costs c, uint64_t m, uint64_t f, uint64_t s)
-{
-    if (s == 1)
-        return nc_model_slot(c, m, f);
-    return fillings(m, f, s) * (c.set + c.leave + first_copy(c, m, f)) + reading(c, m, f);
-}
-
-double nc_model_sets(struct nc_model_costs c, uint64_t m, uint64_t f, uint64_t s, uint64_t q)
-{
-    if (q == 1)
-        return nc_model_queue(c, m, f, s);
-    return (double) q * fillings(m, f, s) * (c.set + first_copy(c, m, f)) + c.leave +
-           reading(c, m, f);
-}
-
-static struct nc_model_slots as_many_as_fit(uint64_t b, uint64_t f)
-{
-    return (struct nc_model_slots){.f = f, .s = larger(b / f, 1)};
-}
-
-struct nc_model_slots nc_model_best(struct nc_model_costs c, uint64_t m, uint64_t b)
-{
-    uint64_t share = m / nc_frag_count(m, b); /* of the message, in each filling */
-
-    return as_many_as_fit(b, whole(square_root((double) share * c.notice / c.byte), share));
-}
-
 struct nc_model_slots nc_model_slots_of_queue(uint64_t b)
 {
-    return as_many_as_fit(b, nc_frag_sqrt_rule(b));
-}
+    uint64_t f = nc_frag_sqrt_rule(b);
 
-struct nc_model_slots nc_model_slots_of_message(uint64_t m)
-{
-    uint64_t f = nc_frag_sqrt_rule(m);
-
-    return (struct nc_model_slots){.f = f, .s = nc_frag_count(m, f)};
-}
-
-uint64_t nc_model_fragment_to_fit(uint64_t m, uint64_t s)
-{
-    return smaller(nc_frag_count(nc_frag_count(m, s), NC_PAGE), UINT64_MAX / NC_PAGE) * NC_PAGE;
+    return (struct nc_model_slots){.f = f, .s = larger(b / f, 1)};
 }
 
 uint64_t nc_model_budget(uint64_t memory, uint64_t cores)
 {
     return memory / cores / 100;
-}
-
-uint64_t nc_model_queue_bytes(uint64_t f, uint64_t s)
-{
-    return f && s > UINT64_MAX / f ? UINT64_MAX : f * s;
-}
-
-enum nc_model_size nc_model_size(uint64_t b)
-{
-    uint64_t mib = 1 << 20;
-
-    return b < 10 * mib ? NC_MODEL_SMALL : b <= 100 * mib ? NC_MODEL_MIDDLING : NC_MODEL_LARGE;
 }

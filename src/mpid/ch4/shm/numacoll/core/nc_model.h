@@ -1,8 +1,9 @@
-/* Models of time: of messages between nodes, and of a queue inside one.
+/* Models of time that decide in the library: of messages between nodes, and the rules for a queue
+ * inside one.
  *
- * Arithmetic only: it says what the formulas of the papers say for the constants it is given, which
- * are to be measured. Times are in seconds, lengths in bytes; an empty message is one message, or
- * one fragment, of 0 bytes. */
+ * Arithmetic only: the formulas of the papers for the constants the caller gives, which are to be
+ * measured. Times are in seconds, lengths in bytes; an empty message is one message, or one
+ * fragment, of 0 bytes. The papers' other formulas are in tools/model. */
 
 #ifndef NC_MODEL_H_INCLUDED
 #define NC_MODEL_H_INCLUDED
@@ -19,30 +20,11 @@ struct nc_model_link {
     double beta;  /* seconds per byte */
 };
 
-/* Time until the last of p >= 1 processes has m bytes, seconds; k >= 2 is the degree. The root
- * tells all in turn; */
-double nc_model_linear(struct nc_model_link link, int p, uint64_t m);
-/* a k-ary tree, bounded from above: k ceil(log_k p) messages one after the other; k = 3 is best for
- * large p; */
-double nc_model_kary(struct nc_model_link link, int k, int p, uint64_t m);
-/* a k-nomial tree, (k - 1) ceil(log_k p) messages; k = 2, the binomial tree, is never worse than
- * others. */
-double nc_model_knomial(struct nc_model_link link, int k, int p, uint64_t m);
-
-/* When the processes of a complete k-ary tree have their m bytes, seconds. A linear tree is one of
- * degree p - 1. */
-struct nc_model_span {
-    double first; /* the first leaf of the last level, h messages; h: height of the tree in edges */
-    double last_least; /* the last process, between k (h - 1) .. */
-    double last_most;  /* .. and k h messages; this if the last level is full */
-};
-
-/* k >= 1, p >= 1. */
-struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p, uint64_t m);
-
-/* No algorithm gives m bytes to p >= 1 processes in less, seconds: max(ceil(log2 p) alpha, m beta).
- */
-double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m);
+/* Seconds of one message of m bytes. */
+static inline double nc_model_message(struct nc_model_link link, uint64_t m)
+{
+    return link.alpha + (double) m * link.beta;
+}
 
 /* Trees between which a choice is made. The message goes whole, or in segments that follow each
  * other. */
@@ -50,9 +32,6 @@ enum nc_model_tree {
     NC_MODEL_BINOMIAL, /* whole */
     NC_MODEL_CHAIN,
     NC_MODEL_PIPELINED_BINARY,
-    /* The formula lets a process send to all its children at once, each at full speed. Then none of
-     * the others is ever faster; where sends share one port, segments do not pay in this tree. */
-    NC_MODEL_PIPELINED_BINOMIAL,
     NC_MODEL_TREES
 };
 
@@ -97,70 +76,18 @@ struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_
 double nc_model_doubling(struct nc_model_link link, int p, uint64_t m);
 double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m);
 
-/* ---- a queue. Source: Kurnosov, Tokmasheva 2020, time of Bcast and choice of f and s ----
- *
- * m: bytes of the message; f > 0: bytes of a fragment; s > 0: slots of a queue; b = f * s, bytes of
- * a queue; q > 0: sets of a queue. */
-
-struct nc_model_costs { /* seconds, none negative */
-    double set;         /* t_WO, the root's wait for a set */
-    double leave;       /* t_A, a reader's atomic leave */
-    double notice;      /* t_W, a reader's wait for a notification */
-    double byte;        /* t, a byte copied */
-};
-
-/* How a message meets a queue; each of them is a case of nc_model_queue. */
-enum nc_model_regime {
-    NC_MODEL_ONE_FRAGMENT, /* m <= f: copied in, then copied out */
-    NC_MODEL_ONE_QUEUE,    /* f < m <= b: the copies overlap, no slot is used twice */
-    NC_MODEL_MANY_QUEUES   /* m > b: slots are used again */
-};
-
-enum nc_model_regime nc_model_regime(uint64_t m, uint64_t f, uint64_t s);
-
-/* t(m), seconds: a queue of one slot, where no copies overlap. */
-double nc_model_slot(struct nc_model_costs costs, uint64_t m, uint64_t f);
-
-/* t(m, s), seconds; with s = 1 it is t(m). */
-double nc_model_queue(struct nc_model_costs costs, uint64_t m, uint64_t f, uint64_t s);
-
-/* t(m, s, q), seconds; with q = 1 it is t(m, s). The source waits for all q sets even if the
- * message ends in an earlier one, so this is too much for messages shorter than the queue. */
-double nc_model_sets(struct nc_model_costs costs, uint64_t m, uint64_t f, uint64_t s, uint64_t q);
+/* ---- a queue. Source: Kurnosov, Tokmasheva 2020, choice of f and s ---- */
 
 struct nc_model_slots {
     uint64_t f; /* bytes of a fragment, never 0 */
     uint64_t s; /* slots, never 0 */
 };
 
-/* f* and s* = b / f* of a queue of b > 0 bytes: where t(m, s) has its minimum if nothing need be
- * whole. */
-struct nc_model_slots nc_model_best(struct nc_model_costs costs, uint64_t m, uint64_t b);
-
-/* The practical rules, which need no constants. Other things known:
- *    f and the longest message m    s = nc_frag_count(m, f)
- *    s and the longest message m    f = nc_frag_sqrt_rule(m), or nc_model_fragment_to_fit
- *    the memory                     b = nc_model_budget, then nc_model_slots_of_queue
- * b bytes a queue: f = sqrt(b), rounded up to a page, and as many slots as fit, but one; */
+/* A queue of b > 0 bytes: f = sqrt(b), rounded up to a page, and as many slots as fit, but one. */
 struct nc_model_slots nc_model_slots_of_queue(uint64_t b);
-/* a message of m bytes: f = sqrt(m), rounded up to a page, and as many slots as it has fragments;
- */
-struct nc_model_slots nc_model_slots_of_message(uint64_t m);
-/* s slots: bytes of a fragment, whole pages, with which a message of m bytes just fits; */
-uint64_t nc_model_fragment_to_fit(uint64_t m, uint64_t s);
-/* bytes of memory and cores > 0: bytes of a queue, 1 % of the memory per core. */
+
+/* Bytes of a queue where a machine has so many bytes of memory and cores > 0: 1 % of the memory per
+ * core. */
 uint64_t nc_model_budget(uint64_t memory, uint64_t cores);
-
-/* b = f * s, bytes; UINT64_MAX if it is more. */
-uint64_t nc_model_queue_bytes(uint64_t f, uint64_t s);
-
-enum nc_model_size {
-    NC_MODEL_SMALL,    /* below 10 MiB */
-    NC_MODEL_MIDDLING, /* to 100 MiB */
-    NC_MODEL_LARGE
-};
-
-/* What the source calls a queue of b bytes. */
-enum nc_model_size nc_model_size(uint64_t b);
 
 #endif
