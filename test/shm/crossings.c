@@ -181,7 +181,7 @@ static void make_barriers(int variant, const struct machine *m)
 
     function = a->function;
     for (int r = 0; r < RANKS; r++) {
-        area[r] = areas + (size_t) r * nc_barrier_bytes(RANKS);
+        area[r] = areas + (size_t) r * NC_FLAGS_BYTES(RANKS);
         waiter[r] = (struct nc_waiter){.progress = give_way, .yield = true};
         barrier[r] = (struct nc_barrier){
             .region = area, .rank = r, .ranks = RANKS, .waiter = &waiter[r]};

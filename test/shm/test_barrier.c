@@ -140,7 +140,7 @@ static void make(struct rank *r, const struct run *run, int rank)
     *r = (struct rank){.run = run, .rank = rank, .dice = 42, .pace = (uint64_t) rank * 77 + 1};
     r->waiter = (struct nc_waiter){.progress = progress, .context = r, .yield = true};
     for (int i = 0; i < run->ranks; i++)
-        r->area[i] = run->shared->areas + (size_t) i * nc_barrier_bytes(run->ranks);
+        r->area[i] = run->shared->areas + (size_t) i * NC_FLAGS_BYTES(run->ranks);
     make_barriers(r);
 }
 
@@ -260,7 +260,7 @@ static int run_forked(const struct run *run)
 
 static void check(struct run run)
 {
-    size_t bytes = sizeof *run.shared + (size_t) run.ranks * nc_barrier_bytes(run.ranks);
+    size_t bytes = sizeof *run.shared + (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks);
 
     run.phases = 1 + run.phases / scale;
     for (int forked = 0; forked < (SANITIZED ? 1 : 2); forked++) {

@@ -18,7 +18,7 @@ static void nothing_overlaps(void **state)
                         l.out_posts % NC_LINE == 0);
             assert_true(l.flags >= l.out_posts + NC_OUT_POSTS * NC_POST_BYTES &&
                         l.flags % NC_LINE == 0);
-            assert_true(l.out >= l.flags + NC_FLAGS(5) * NC_LINE);
+            assert_true(l.out >= l.flags + NC_FLAGS_BYTES(5));
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
             assert_true(l.in >= l.out + s * l.slot_stride);
             assert_true(l.region >= l.in + l.in_slots * l.slot_stride);

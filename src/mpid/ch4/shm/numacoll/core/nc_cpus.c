@@ -1,6 +1,6 @@
 #include "nc_cpus.h"
 
-int nc_cpus_count(const struct nc_cpus *set)
+static int count(const struct nc_cpus *set)
 {
     int n = 0;
 
@@ -9,7 +9,7 @@ int nc_cpus_count(const struct nc_cpus *set)
     return n;
 }
 
-bool nc_cpus_inside(const struct nc_cpus *inner, const struct nc_cpus *outer)
+static bool is_inside(const struct nc_cpus *inner, const struct nc_cpus *outer)
 {
     for (int i = 0; i < NC_CPUS_WORDS; i++) {
         if (inner->word[i] & ~outer->word[i])
@@ -23,8 +23,8 @@ bool nc_cpus_crowded(const struct nc_cpus *masks, int ranks)
     for (int i = 0; i < ranks; i++) {
         int confined = 0;
         for (int j = 0; j < ranks; j++)
-            confined += nc_cpus_inside(&masks[j], &masks[i]);
-        if (confined > nc_cpus_count(&masks[i]))
+            confined += is_inside(&masks[j], &masks[i]);
+        if (confined > count(&masks[i]))
             return true;
     }
     return false;

@@ -13,9 +13,6 @@ struct nc_cpus {
     uint64_t word[NC_CPUS_WORDS];
 };
 
-int nc_cpus_count(const struct nc_cpus *set);
-bool nc_cpus_inside(const struct nc_cpus *inner, const struct nc_cpus *outer);
-
 /* Whether any of `ranks` masks has more ranks confined to it than it has processors. Only such a
  * mask decides: two ranks bound to one processor are crowded even if others are free. */
 bool nc_cpus_crowded(const struct nc_cpus *masks, int ranks);

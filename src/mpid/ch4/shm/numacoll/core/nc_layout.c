@@ -28,7 +28,7 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     l.posts = NC_LINE;
     l.out_posts = l.posts + (size_t) NC_POSTS * NC_POST_BYTES;
     l.flags = l.out_posts + (size_t) NC_OUT_POSTS * NC_POST_BYTES;
-    l.out = up(l.flags + (size_t) NC_LINE * NC_FLAGS(g->ranks), NC_PAGE);
+    l.out = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_PAGE);
     /* a slot starts at a line of its own: its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
     l.in_slots = half(g->slots);

@@ -29,8 +29,8 @@
 /* OUT posts of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
 #define NC_OUT_POSTS  16
 #define NC_POST_BYTES 384 /* a post: header and payload */
-/* lines for barriers: one for each rank that writes, a counter, a gate */
-#define NC_FLAGS(ranks) ((ranks) + 2)
+/* of a rank's lines for barriers: one for each rank that writes, a counter, a gate */
+#define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {

@@ -83,7 +83,8 @@ struct nc_model_slots {
     uint64_t s; /* slots, never 0 */
 };
 
-/* A queue of b > 0 bytes: f = sqrt(b), rounded up to a page, and as many slots as fit, but one. */
+/* A queue of b > 0 bytes: f = sqrt(b), rounded up to a page, and as many slots as fit, at least
+ * one. */
 struct nc_model_slots nc_model_slots_of_queue(uint64_t b);
 
 /* Bytes of a queue where a machine has so many bytes of memory and cores > 0: 1 % of the memory per

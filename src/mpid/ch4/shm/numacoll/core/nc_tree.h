@@ -39,14 +39,4 @@ static inline bool nc_tree_larger_last(enum nc_tree_kind kind)
     return kind == NC_TREE_KNOMIAL;
 }
 
-static inline int nc_tree_relative(const struct nc_tree *tree, int rank, int root)
-{
-    return rank >= root ? rank - root : rank - root + tree->size;
-}
-
-static inline int nc_tree_absolute(const struct nc_tree *tree, int relative, int root)
-{
-    return relative + root < tree->size ? relative + root : relative + root - tree->size;
-}
-
 #endif

@@ -50,17 +50,6 @@ static inline uint64_t nc_atomic_add_acq_rel(struct nc_atomic *a, uint64_t n)
     return __atomic_fetch_add(&a->value, n, __ATOMIC_ACQ_REL);
 }
 
-/* For counts that order nothing. */
-static inline uint64_t nc_atomic_relaxed(const struct nc_atomic *a)
-{
-    return __atomic_load_n(&a->value, __ATOMIC_RELAXED);
-}
-
-static inline void nc_atomic_count(struct nc_atomic *a, uint64_t n)
-{
-    __atomic_fetch_add(&a->value, n, __ATOMIC_RELAXED);
-}
-
 static inline void nc_atomic_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

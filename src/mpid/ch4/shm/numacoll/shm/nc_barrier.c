@@ -23,11 +23,6 @@ const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS] = {
                                  .groups = true},
 };
 
-size_t nc_barrier_bytes(int ranks)
-{
-    return NC_LINE * (size_t) NC_FLAGS(ranks);
-}
-
 size_t nc_barrier_private_bytes(int ranks)
 {
     return 2 * nc_shape_bytes(ranks);

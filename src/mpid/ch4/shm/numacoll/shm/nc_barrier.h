@@ -1,8 +1,8 @@
 /* Barriers of a set of ranks that share memory. See PROTOCOLS.md, section 8.
  *
  * Every rank calls the same function with the same n; n grows from call to call, from 1. The
- * algorithm may be another one in each call. Memory, all zero at first, is an area of each rank, in
- * its own NUMA node:
+ * algorithm may be another one in each call. Memory, all zero at first, is an area of each rank,
+ * NC_FLAGS_BYTES(ranks), in its own NUMA node:
  *
  *     0        128      256          128 * ranks  128 * (ranks + 1)
  *     +--------+--------+---  ---+---+------------+------------+
@@ -45,9 +45,6 @@ struct nc_barrier {
     int (*between)(void *context);
     void *context;
 };
-
-/* Bytes of the area of each of `ranks` ranks. */
-size_t nc_barrier_bytes(int ranks);
 
 /* A barrier, number n. 0, the error of a wait, or on rank 0 that of `between`. */
 typedef int (*nc_barrier_function)(struct nc_barrier *, uint64_t n);
