@@ -127,7 +127,7 @@ static int scatter(struct rank *r)
         to_send(r, i, i);
     if (me != r->root)
         to_receive(r, ranks, me);
-    if (nc_scatter_node(r->move, r->root, r->stream, &r->stream[ranks], &sent))
+    if (nc_scatter_node(r->transfer, r->root, r->stream, &r->stream[ranks], &sent))
         return 1;
     return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
 }
@@ -159,9 +159,9 @@ static int gather(struct rank *r, int to)
     to_send(r, ranks, me);
     for (int i = 0; i < ranks && receives; i++)
         to_receive(r, i, i);
-    if (to < 0 ? nc_allgather_node(r->move, r->bcast->route.groups, &r->stream[ranks], r->stream,
-                                   r->sent)
-               : nc_gather_node(r->move, to, &r->stream[ranks], r->stream, r->sent))
+    if (to < 0 ? nc_allgather_node(r->transfer, r->bcast->route.groups, &r->stream[ranks],
+                                   r->stream, r->sent)
+               : nc_gather_node(r->transfer, to, &r->stream[ranks], r->stream, r->sent))
         return 1;
     for (int i = 0; i < ranks && receives; i++)
         wrong += i == me                      ? 0
@@ -179,7 +179,7 @@ static int gather_in_teams(struct rank *r, int teams)
     to_send(r, ranks, me);
     for (int i = 0; i < ranks; i++)
         to_receive(r, i, i);
-    if (nc_allgather_team(r->move, &team, &r->stream[ranks], r->stream, r->sent))
+    if (nc_allgather_team(r->transfer, &team, &r->stream[ranks], r->stream, r->sent))
         return 1;
     for (int i = 0; i < ranks; i++) {
         if (i != me)

@@ -80,7 +80,7 @@ struct rank {
     const struct run *run;
     struct nc_queue *queue;
     struct nc_bcast *bcast;
-    struct nc_move *move;
+    struct nc_transfer *transfer;
     struct nc_barrier *barrier;
     const struct place *place;
     unsigned char *memory; /* of the streams of all messages, user_bytes of each, and of my own */

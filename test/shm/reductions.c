@@ -250,8 +250,8 @@ int reduce_up(struct rank *r, uint64_t choice)
         joined[i] = comes_to_root(r, i);
         differs |= i != r->root && parent_of(r, i) == me && r->length[i] != r->length[me];
     }
-    wrong += nc_reduce_tree_node(r->move, &r->bcast->route, r->root, &combiner, &r->stream[ranks],
-                                 &unequal) != (c.breaks ? c.error : 0);
+    wrong += nc_reduce_tree_node(r->transfer, &r->bcast->route, r->root, &combiner,
+                                 &r->stream[ranks], &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
     if (breaker < 0)
         wrong += wrong_in(r, &c, joined, &all);
@@ -292,7 +292,7 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
         joined[i] = is_mate(r, teams, i) && r->length[i] == r->length[me];
         differs |= receives && is_mate(r, teams, i) && !joined[i];
     }
-    wrong += nc_reduce_ordered_node(r->move, &team, to, &combiner, &r->stream[ranks], &range,
+    wrong += nc_reduce_ordered_node(r->transfer, &team, to, &combiner, &r->stream[ranks], &range,
                                     &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
     if (!c.breaks)

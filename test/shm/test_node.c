@@ -131,15 +131,15 @@ static int rank_main(const struct run *run, int rank)
     struct nc_ledger ledger = {0, 0};
     struct place place;
     int *numa = calloc(ranks, sizeof *numa);
-    struct nc_move move = {.queue = &queue,
-                           .sqrt_rule = run->sqrt_rule,
-                           .largest_fragment = run->geometry.slot_bytes,
-                           .cache_bytes = 100000,
-                           .numa = numa,
-                           .ledger = &ledger,
-                           .flow = calloc(ranks, sizeof *move.flow)};
+    struct nc_transfer transfer = {.queue = &queue,
+                                   .sqrt_rule = run->sqrt_rule,
+                                   .largest_fragment = run->geometry.slot_bytes,
+                                   .cache_bytes = 100000,
+                                   .numa = numa,
+                                   .ledger = &ledger,
+                                   .flow = calloc(ranks, sizeof *transfer.flow)};
     struct nc_bcast bcast = {
-        .move = move,
+        .transfer = transfer,
     };
     struct nc_barrier barrier = {.region = run->region,
                                  .offset = nc_layout_make(&run->geometry).flags,
@@ -149,7 +149,7 @@ static int rank_main(const struct run *run, int rank)
     struct rank r = {.run = run,
                      .queue = &queue,
                      .bcast = &bcast,
-                     .move = &move,
+                     .transfer = &transfer,
                      .barrier = &barrier,
                      .place = &place,
                      .user_bytes = 2 * run->largest + 1000,
@@ -175,7 +175,7 @@ static int rank_main(const struct run *run, int rank)
     }
     free_place(&place);
     free(numa);
-    free(move.flow);
+    free(transfer.flow);
     free(r.typed);
     free(r.stream);
     free(r.length);

@@ -27,7 +27,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
                    const struct nc_range *whole, const struct nc_range *part)
 {
     struct nc_range from_there = {.first = part->first - whole->first, .count = part->count};
-    struct nc_move *move = MPIDI_NUMACOLL_move(r->state);
+    struct nc_transfer *move = MPIDI_NUMACOLL_move(r->state);
     struct nc_typed typed;
     struct nc_stream mine;
     bool unequal;

@@ -9,7 +9,7 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
 {
     struct MPIDI_NUMACOLL_comm *state = r->state;
     struct nc_range every = {.first = 0, .count = nc_stream_rest(mine) / r->element};
-    struct nc_move *move = MPIDI_NUMACOLL_move(state);
+    struct nc_transfer *move = MPIDI_NUMACOLL_move(state);
     struct nc_team all = nc_queue_everybody(&state->queue);
     bool unequal = false;
     int mpi_errno = MPI_SUCCESS;

@@ -131,14 +131,14 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int
     nc_route_make(&c->bcast.route, memory, &state->data.groups, inside, &notice, state->rank);
     memory = (char *) memory + nc_route_bytes(state->size, NC_ROUTE_LEVELS);
     nc_route_make(&c->below.route, memory, &state->below, inside, &notice, state->rank);
-    c->bcast.move = (struct nc_move){.queue = &state->queue,
-                                     .sqrt_rule = f == 0,
-                                     .largest_fragment = f && f < slot ? f : slot,
-                                     .cache_bytes = state->cache_bytes,
-                                     .numa = state->numa,
-                                     .ledger = &state->ledger,
-                                     .flow = state->flow};
-    c->below.move = c->bcast.move;
+    c->bcast.transfer = (struct nc_transfer){.queue = &state->queue,
+                                             .sqrt_rule = f == 0,
+                                             .largest_fragment = f && f < slot ? f : slot,
+                                             .cache_bytes = state->cache_bytes,
+                                             .numa = state->numa,
+                                             .ledger = &state->ledger,
+                                             .flow = state->flow};
+    c->below.transfer = c->bcast.transfer;
 }
 
 /* Reduce and Allreduce, likewise. */
@@ -545,7 +545,7 @@ static int ask_all_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
     if (state->reason == NC_REASON_NONE) {
         most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home) ? NC_REASON_NONE
                                                                       : NC_REASON_PAGES;
-        most[1] = -(int) state->bcast[0].bcast.move.largest_fragment;
+        most[1] = -(int) state->bcast[0].bcast.transfer.largest_fragment;
     }
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX,
                                                         home, errflag);

@@ -389,9 +389,9 @@ int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
 
 /* How this call moves data. */
-static inline struct nc_move *MPIDI_NUMACOLL_move(struct MPIDI_NUMACOLL_comm *state)
+static inline struct nc_transfer *MPIDI_NUMACOLL_move(struct MPIDI_NUMACOLL_comm *state)
 {
-    return &state->bcast[state->leaf + 1].bcast.move;
+    return &state->bcast[state->leaf + 1].bcast.transfer;
 }
 
 /* comm.c: the tree that a plan names for the groups of each level; word: the trees its words stand

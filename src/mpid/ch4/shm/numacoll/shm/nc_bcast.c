@@ -53,7 +53,7 @@ static struct nc_readers readers_of(const struct nc_bcast *b, const struct part 
 static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to,
                       const struct nc_post_header *header, const char *payload)
 {
-    struct nc_queue *q = b->move.queue;
+    struct nc_queue *q = b->transfer.queue;
 
     for (int i = from; i < to; i++) {
         struct nc_post *post;
@@ -70,7 +70,7 @@ static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to
 
 static int tell(struct nc_bcast *b, const struct part *p, int from, int to, uint64_t n)
 {
-    struct nc_queue *q = b->move.queue;
+    struct nc_queue *q = b->transfer.queue;
 
     for (int i = from; i < to; i++)
         nc_queue_announce(q, nc_queue_post(q, child(p, i)), n);
@@ -93,26 +93,26 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
 
     /* both may be far away, and the stores to a post would wait for the load of the data */
     for (int i = 0; i < p->place.children; i++)
-        nc_queue_prefetch_post(b->move.queue, child(p, i), header.total);
-    copied = nc_copy_in(stream, payload, header.total, 0, b->move.ledger);
+        nc_queue_prefetch_post(b->transfer.queue, child(p, i), header.total);
+    copied = nc_copy_in(stream, payload, header.total, 0, b->transfer.ledger);
     told = tell_first(b, p, 0, p->place.children, &header, payload);
     return told ? told : copied;
 }
 
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_queue *q = b->move.queue;
+    struct nc_queue *q = b->transfer.queue;
     struct nc_readers readers = readers_of(b, p);
     struct nc_flow flow;
 
-    nc_move_begin(&b->move, &flow, stream, q->rank);
+    nc_transfer_begin(&b->transfer, &flow, stream, q->rank);
     flow.header.first_slot = nc_queue_position(q);
     for (uint64_t i = 0; i < flow.fragments; i++) {
         char *slot;
         int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &readers, &slot);
         if (error)
             return error;
-        nc_move_into(&b->move, &flow, i, slot);
+        nc_transfer_into(&b->transfer, &flow, i, slot);
         error = tell_fragment(b, p, 0, p->place.children, &flow.header, i);
         if (error)
             return error;
@@ -130,7 +130,7 @@ struct message {
 
 static const char *source_slot(const struct nc_bcast *b, const struct message *m, uint64_t i)
 {
-    return nc_queue_slot(b->move.queue, m->flow.rank, m->flow.header.first_slot + i);
+    return nc_queue_slot(b->transfer.queue, m->flow.rank, m->flow.header.first_slot + i);
 }
 
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
@@ -138,7 +138,7 @@ static int read_fragment(struct nc_bcast *b, const struct part *p, struct messag
     int error = tell_fragment(b, p, 0, p->place.children, &m->flow.header, i);
 
     if (!error)
-        nc_move_out(&b->move, &m->flow, i, source_slot(b, m, i));
+        nc_transfer_out(&b->transfer, &m->flow, i, source_slot(b, m, i));
     return error;
 }
 
@@ -146,7 +146,7 @@ static int read_fragment(struct nc_bcast *b, const struct part *p, struct messag
 static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m,
                           const struct nc_readers *readers, uint64_t i)
 {
-    struct nc_queue *q = b->move.queue;
+    struct nc_queue *q = b->transfer.queue;
     size_t bytes = nc_frag_bytes(m->flow.header.total, m->flow.header.fragment, i);
     char *slot;
     int error = tell_fragment(b, p, 0, p->beside, &m->flow.header, i);
@@ -156,17 +156,17 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
     if (error)
         return error;
     struct nc_stream into_slot = {.bytes = slot, .length = bytes};
-    nc_copy_out(&into_slot, source_slot(b, m, i), bytes, nc_move_remote(&b->move, m->flow.rank),
-                b->move.ledger);
+    nc_copy_out(&into_slot, source_slot(b, m, i), bytes,
+                nc_transfer_remote(&b->transfer, m->flow.rank), b->transfer.ledger);
     error = tell_fragment(b, p, p->beside, p->place.children, &m->relayed, i);
     if (!error)
-        nc_move_out(&b->move, &m->flow, i, slot);
+        nc_transfer_out(&b->transfer, &m->flow, i, slot);
     return error;
 }
 
 static int read_fragments(struct nc_bcast *b, const struct part *p, struct message *m)
 {
-    struct nc_queue *q = b->move.queue;
+    struct nc_queue *q = b->transfer.queue;
     struct nc_readers readers = readers_of(b, p);
 
     m->relayed = m->flow.header;
@@ -188,12 +188,13 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
 static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream,
                         size_t *sent)
 {
-    struct nc_queue *q = b->move.queue;
+    struct nc_queue *q = b->transfer.queue;
     struct message m;
     int error;
 
     nc_copy_prefetch_out(stream);
-    error = nc_move_meet(&b->move, &m.flow, nc_queue_post(q, q->rank), stream, p->source, 1);
+    error = nc_transfer_meet(&b->transfer, &m.flow, nc_queue_post(q, q->rank), stream, p->source,
+                             1);
 
     if (error)
         return error;
@@ -201,7 +202,7 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
     error = tell_first(b, p, 0, p->place.children, &m.flow.header, m.flow.post->payload);
-    nc_move_payload(&b->move, &m.flow, 0);
+    nc_transfer_payload(&b->transfer, &m.flow, 0);
     return error ? error : m.flow.copied;
 }
 
@@ -212,14 +213,14 @@ int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t
 
     find_part(&p, b, root);
     *sent = nc_stream_rest(stream);
-    if (b->move.queue->rank != root)
+    if (b->transfer.queue->rank != root)
         error = read_message(b, &p, stream, sent);
     else if (p.place.children == 0)
         error = 0;
-    else if (nc_move_is_inline(stream))
+    else if (nc_transfer_is_inline(stream))
         error = write_inline(b, &p, stream);
     else
         error = write_fragments(b, &p, stream);
-    nc_queue_end(b->move.queue);
+    nc_queue_end(b->transfer.queue);
     return error;
 }

@@ -1,13 +1,13 @@
 /* Bcast among ranks that share a segment: no MPI. */
 
-#ifndef NC_BCAST_NODE_H_INCLUDED
-#define NC_BCAST_NODE_H_INCLUDED
+#ifndef NC_BCAST_H_INCLUDED
+#define NC_BCAST_H_INCLUDED
 
 #include "../core/nc_route.h"
 #include "nc_transfer.h"
 
 struct nc_bcast {
-    struct nc_move move;
+    struct nc_transfer transfer;
     struct nc_route route; /* of notifications, and of relays */
 };
 

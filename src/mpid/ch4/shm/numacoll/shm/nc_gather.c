@@ -4,13 +4,13 @@
 
 /* A rank's part in a call. */
 struct gather {
-    struct nc_move *move;
+    struct nc_transfer *transfer;
     const struct nc_team *team; /* who sends, if I receive */
     struct nc_readers told;     /* of my post */
     struct nc_readers readers;  /* of my slots */
     const int *group;           /* [ranks] group of each, or NULL: slots are for all who are told */
     struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
-    int open;   /* move->flow[0 .. open - 1] are messages to me with fragments left */
+    int open;   /* transfer->flow[0 .. open - 1] are messages to me with fragments left */
     int copied; /* 0, or the first error of a copy */
 };
 
@@ -19,31 +19,31 @@ struct gather {
 /* G2, G3 */
 static int send_fragment(struct gather *g, uint64_t i)
 {
-    struct nc_queue *q = g->move->queue;
+    struct nc_queue *q = g->transfer->queue;
     char *slot;
     int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &g->readers, &slot);
 
     if (!error)
-        nc_move_announce(g->move, &g->mine, i, slot);
+        nc_transfer_announce(g->transfer, &g->mine, i, slot);
     return error;
 }
 
 /* G1, and of a message that does not fit the post, fragment 0. */
 static int send_first(struct gather *g, struct nc_stream *mine)
 {
-    struct nc_queue *q = g->move->queue;
+    struct nc_queue *q = g->transfer->queue;
     struct nc_post *post;
     int error = nc_queue_take_out_post(q, &g->told, &post);
 
     if (error)
         return error;
-    if (nc_move_is_inline(mine)) {
-        g->copied = nc_move_inline(g->move, post, mine, 0);
+    if (nc_transfer_is_inline(mine)) {
+        g->copied = nc_transfer_inline(g->transfer, post, mine, 0);
         return 0;
     }
-    nc_move_begin(g->move, &g->mine, mine, q->rank);
+    nc_transfer_begin(g->transfer, &g->mine, mine, q->rank);
     if (g->told.count[0] > 1)
-        nc_move_fill_slots(g->move, &g->mine);
+        nc_transfer_fill_slots(g->transfer, &g->mine);
     g->mine.post = post;
     g->mine.header.first_slot = nc_queue_position(q);
     if (g->group && g->readers.count[0] == 1) {
@@ -61,7 +61,7 @@ static int send_first(struct gather *g, struct nc_stream *mine)
 /* G6: before the end of a set it would only cost, and after the last fragment comes the end. */
 static void give_back(struct gather *g, uint64_t n)
 {
-    struct nc_queue *q = g->move->queue;
+    struct nc_queue *q = g->transfer->queue;
 
     if (g->open > 0 && nc_frag_ends_set(n, q->geometry.set_slots))
         nc_queue_give_back(q, n);
@@ -70,25 +70,25 @@ static void give_back(struct gather *g, uint64_t n)
 /* G5, when the fragment is announced. Whether more are to come. */
 static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
 {
-    const char *slot = nc_queue_slot(g->move->queue, flow->rank, flow->header.first_slot + i);
+    const char *slot = nc_queue_slot(g->transfer->queue, flow->rank, flow->header.first_slot + i);
 
-    nc_move_out(g->move, flow, i, slot);
+    nc_transfer_out(g->transfer, flow, i, slot);
     if (i + 1 < flow->fragments)
         return true;
-    nc_move_keep_first(&g->copied, flow->copied);
+    nc_transfer_keep_first(&g->copied, flow->copied);
     return false;
 }
 
 /* Whether what a rank has in its slots is for me. */
 static bool is_near(const struct gather *g, int rank)
 {
-    return !g->group || g->group[rank] == g->group[g->move->queue->rank];
+    return !g->group || g->group[rank] == g->group[g->transfer->queue->rank];
 }
 
 /* G4, G5: the first of everybody else; those who have more become flows. */
 static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 {
-    struct nc_move *m = g->move;
+    struct nc_transfer *m = g->transfer;
     struct nc_queue *q = m->queue;
 
     for (int k = 1; k < g->team->size; k++) {
@@ -96,13 +96,13 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
         int r = nc_team_after(g->team, k), error;
 
         nc_copy_prefetch_out(&from[r]);
-        error = nc_move_meet(m, flow, nc_queue_out_post(q, r), &from[r], r, g->team->size);
+        error = nc_transfer_meet(m, flow, nc_queue_out_post(q, r), &from[r], r, g->team->size);
         if (error)
             return error;
         sent[r] = flow->header.total;
         if (flow->fragments == 0) {
-            nc_move_payload(m, flow, flow->how);
-            nc_move_keep_first(&g->copied, flow->copied);
+            nc_transfer_payload(m, flow, flow->how);
+            nc_transfer_keep_first(&g->copied, flow->copied);
         } else if (is_near(g, r) && receive_fragment(g, flow, 0)) {
             g->open++;
         }
@@ -114,11 +114,11 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 /* G5: fragment i of all who have one. Those who have no more leave the list. */
 static int receive_round(struct gather *g, uint64_t i)
 {
-    struct nc_flow *flow = g->move->flow;
+    struct nc_flow *flow = g->transfer->flow;
     int kept = 0;
 
     for (int k = 0; k < g->open; k++) {
-        int error = nc_queue_await(g->move->queue, flow[k].post, i + 1);
+        int error = nc_queue_await(g->transfer->queue, flow[k].post, i + 1);
         if (error)
             return error;
         if (receive_fragment(g, &flow[k], i))
@@ -141,22 +141,22 @@ static int rounds(struct gather *g)
         if (!error)
             error = receive_round(g, i);
     }
-    nc_move_keep_first(&g->copied, g->mine.copied);
+    nc_transfer_keep_first(&g->copied, g->mine.copied);
     return error;
 }
 
 static int end(struct gather *g, int error)
 {
-    nc_queue_end(g->move->queue);
+    nc_queue_end(g->transfer->queue);
     return error ? error : g->copied;
 }
 
-int nc_gather_node(struct nc_move *m, int root, struct nc_stream *mine, struct nc_stream *from,
+int nc_gather_node(struct nc_transfer *m, int root, struct nc_stream *mine, struct nc_stream *from,
                    size_t *sent)
 {
     struct nc_readers reader = nc_queue_one(m->queue, root);
     struct nc_team all = nc_queue_everybody(m->queue);
-    struct gather g = {.move = m, .team = &all, .told = reader, .readers = reader};
+    struct gather g = {.transfer = m, .team = &all, .told = reader, .readers = reader};
     int error = m->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
 
     if (!error)
@@ -168,7 +168,7 @@ static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream 
 {
     int error;
 
-    sent[g->move->queue->rank] = nc_stream_rest(mine);
+    sent[g->transfer->queue->rank] = nc_stream_rest(mine);
     error = send_first(g, mine);
     if (!error)
         error = receive_first(g, from, sent);
@@ -177,12 +177,12 @@ static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream 
     return end(g, error);
 }
 
-int nc_allgather_node(struct nc_move *m, const struct nc_groups *groups, struct nc_stream *mine,
+int nc_allgather_node(struct nc_transfer *m, const struct nc_groups *groups, struct nc_stream *mine,
                       struct nc_stream *from, size_t *sent)
 {
     struct nc_team all = nc_queue_everybody(m->queue);
     struct nc_group near = nc_group_at(groups, 0, m->queue->rank, 0);
-    struct gather g = {.move = m,
+    struct gather g = {.transfer = m,
                        .team = &all,
                        .told = nc_queue_team(&all),
                        .group = groups->of[0],
@@ -191,11 +191,11 @@ int nc_allgather_node(struct nc_move *m, const struct nc_groups *groups, struct 
     return allgather(&g, mine, from, sent);
 }
 
-int nc_allgather_team(struct nc_move *m, const struct nc_team *team, struct nc_stream *mine,
+int nc_allgather_team(struct nc_transfer *m, const struct nc_team *team, struct nc_stream *mine,
                       struct nc_stream *from, size_t *sent)
 {
     struct nc_readers readers = nc_queue_team(team);
-    struct gather g = {.move = m, .team = team, .told = readers, .readers = readers};
+    struct gather g = {.transfer = m, .team = team, .told = readers, .readers = readers};
 
     return allgather(&g, mine, from, sent);
 }

@@ -1,7 +1,7 @@
 /* Gather, gatherv, allgather and allgatherv among ranks that share a segment: no MPI. */
 
-#ifndef NC_GATHER_NODE_H_INCLUDED
-#define NC_GATHER_NODE_H_INCLUDED
+#ifndef NC_GATHER_H_INCLUDED
+#define NC_GATHER_H_INCLUDED
 
 #include "../core/nc_group.h"
 #include "nc_transfer.h"
@@ -14,19 +14,19 @@
  * Kurnosov 2022, Gatherv and Allgatherv, with the slot protocol of PROTOCOLS.md. */
 
 /* From all to the root. `mine` is not used at the root; from and sent are used there only. */
-int nc_gather_node(struct nc_move *move, int root, struct nc_stream *mine, struct nc_stream *from,
-                   size_t *sent);
+int nc_gather_node(struct nc_transfer *transfer, int root, struct nc_stream *mine,
+                   struct nc_stream *from, size_t *sent);
 
 /* From all to all of a group; of groups' lowest level, NUMA nodes, that is. What does not fit a
  * post stays inside its sender's group, and is left to the caller to carry to the others; sent[],
  * also of this rank, says to all alike which. */
-int nc_allgather_node(struct nc_move *move, const struct nc_groups *groups, struct nc_stream *mine,
-                      struct nc_stream *from, size_t *sent);
+int nc_allgather_node(struct nc_transfer *transfer, const struct nc_groups *groups,
+                      struct nc_stream *mine, struct nc_stream *from, size_t *sent);
 
 /* From all to all of a team, also what does not fit a post; from[] and sent[] of other ranks are
  * not used. All ranks of the node make it one operation, each with its team. */
-int nc_allgather_team(struct nc_move *move, const struct nc_team *team, struct nc_stream *mine,
-                      struct nc_stream *from, size_t *sent);
+int nc_allgather_team(struct nc_transfer *transfer, const struct nc_team *team,
+                      struct nc_stream *mine, struct nc_stream *from, size_t *sent);
 
 /* Whether a message of so many bytes stayed inside its sender's group. */
 static inline bool nc_allgather_stays(size_t bytes)

@@ -6,7 +6,7 @@
 
 /* A rank's part in a call. */
 struct reduce {
-    struct nc_move *move;
+    struct nc_transfer *transfer;
     const struct nc_combiner *combiner;
     struct nc_stream *stream;
     struct nc_flow *mine; /* what I have, in fragments; inline there are none */
@@ -14,8 +14,8 @@ struct reduce {
     struct nc_readers readers;
     const struct nc_part *part; /* up a tree, or */
     const struct nc_team *team; /* in order */
-    int sources;                /* move->flow[0 .. sources - 1] are what I combine, in that order */
-    int copied;                 /* 0, or the first error of a copy or of the combiner */
+    int sources; /* transfer->flow[0 .. sources - 1] are what I combine, in that order */
+    int copied;  /* 0, or the first error of a copy or of the combiner */
     bool unequal;
 };
 
@@ -42,15 +42,15 @@ static void begin(struct reduce *r)
     size_t element = r->combiner->element;
     struct nc_flow *mine = r->mine;
 
-    nc_move_begin(r->move, mine, r->stream, r->move->queue->rank);
-    mine->header.first_slot = nc_queue_position(r->move->queue);
+    nc_transfer_begin(r->transfer, mine, r->stream, r->transfer->queue->rank);
+    mine->header.first_slot = nc_queue_position(r->transfer->queue);
     if (r->readers.count[0] > 1)
-        nc_move_fill_slots(r->move, mine);
+        nc_transfer_fill_slots(r->transfer, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
     if (mine->header.fragment == 0)
         mine->header.fragment = (uint32_t) element;
     mine->fragments = nc_frag_count(mine->header.total, mine->header.fragment);
-    nc_queue_prefetch_slot(r->move->queue, bytes_of(r, 0));
+    nc_queue_prefetch_slot(r->transfer->queue, bytes_of(r, 0));
 }
 
 static size_t first_of(const struct reduce *r, uint64_t i)
@@ -61,7 +61,7 @@ static size_t first_of(const struct reduce *r, uint64_t i)
 /* J1 */
 static int open_post(struct reduce *r)
 {
-    int error = nc_queue_take_out_post(r->move->queue, &r->readers, &r->post);
+    int error = nc_queue_take_out_post(r->transfer->queue, &r->readers, &r->post);
 
     if (!error)
         r->post->header = r->mine->header;
@@ -71,7 +71,7 @@ static int open_post(struct reduce *r)
 /* J2: where the readers will find fragment i of mine. */
 static int take_slot(struct reduce *r, uint64_t i, char **place)
 {
-    struct nc_queue *q = r->move->queue;
+    struct nc_queue *q = r->transfer->queue;
 
     return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
 }
@@ -90,10 +90,10 @@ static int source(const struct reduce *r, int k)
  * end. */
 static int meet(struct reduce *r, int k)
 {
-    struct nc_flow *flow = &r->move->flow[k];
+    struct nc_flow *flow = &r->transfer->flow[k];
     int rank = source(r, k);
-    int error = nc_move_meet(r->move, flow, nc_queue_out_post(r->move->queue, rank), r->stream,
-                             rank, 1);
+    int error = nc_transfer_meet(r->transfer, flow, nc_queue_out_post(r->transfer->queue, rank),
+                                 r->stream, rank, 1);
 
     if (error)
         return error;
@@ -118,21 +118,21 @@ static int meet_sources(struct reduce *r, uint64_t i)
 /* J4: fragment i of source k, when it is announced; NULL: of one that is left out. */
 static int await_source(struct reduce *r, int k, uint64_t i, const char **fragment)
 {
-    struct nc_flow *flow = &r->move->flow[k];
+    struct nc_flow *flow = &r->transfer->flow[k];
     int error;
 
     *fragment = NULL;
     if (!flow->post)
         return 0;
-    error = nc_queue_await(r->move->queue, flow->post, i + 1);
-    *fragment = nc_queue_slot(r->move->queue, flow->rank, flow->header.first_slot + i);
+    error = nc_queue_await(r->transfer->queue, flow->post, i + 1);
+    *fragment = nc_queue_slot(r->transfer->queue, flow->rank, flow->header.first_slot + i);
     return error;
 }
 
 /* J6: before the end of a set it would only cost, and after the last round comes the end. */
 static void give_back(struct reduce *r, uint64_t n)
 {
-    struct nc_queue *q = r->move->queue;
+    struct nc_queue *q = r->transfer->queue;
 
     if (r->sources > 0 && n < r->mine->fragments && nc_frag_ends_set(n, q->geometry.set_slots))
         nc_queue_give_back(q, n);
@@ -140,7 +140,7 @@ static void give_back(struct reduce *r, uint64_t n)
 
 static void count(struct reduce *r, int k, size_t bytes)
 {
-    nc_copy_count(r->move->ledger, bytes, r->move->flow[k].how);
+    nc_copy_count(r->transfer->ledger, bytes, r->transfer->flow[k].how);
 }
 
 /* ---- elements that come to one place ---- */
@@ -171,13 +171,13 @@ static void fold_mine(struct fold *f)
     if (c->numbers) {
         f->last = c->mine + f->first * c->element;
         if (f->place)
-            nc_copy_count(f->r->move->ledger, f->n * c->element, 0);
+            nc_copy_count(f->r->transfer->ledger, f->n * c->element, 0);
     } else if (f->place) {
-        error = nc_copy_in(f->r->stream, f->place, f->n * c->element, 0, f->r->move->ledger);
+        error = nc_copy_in(f->r->stream, f->place, f->n * c->element, 0, f->r->transfer->ledger);
     } else {
         error = c->own(c->context, f->first, f->n);
     }
-    nc_move_keep_first(&f->r->copied, error);
+    nc_transfer_keep_first(&f->r->copied, error);
 }
 
 /* Others', which are in shared memory, in front. */
@@ -239,7 +239,7 @@ static int tree_round(struct reduce *r, uint64_t i)
     if (!error)
         error = join_children(r, i, place);
     if (!error && r->part->parent >= 0)
-        nc_queue_announce(r->move->queue, r->post, i + 1);
+        nc_queue_announce(r->transfer->queue, r->post, i + 1);
     give_back(r, i + 1);
     return error;
 }
@@ -252,7 +252,7 @@ static int up_the_tree(struct reduce *r)
     r->mine = &mine;
     begin(r);
     if (r->part->parent >= 0) {
-        r->readers = nc_queue_one(r->move->queue, r->part->parent);
+        r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
         error = open_post(r);
     }
     for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
@@ -301,9 +301,9 @@ static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_
 
     if (error)
         return error;
-    nc_move_keep_first(&r->copied,
-                       nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->move->ledger));
-    nc_queue_announce(r->move->queue, r->post, i + 1);
+    nc_transfer_keep_first(&r->copied,
+                           nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->transfer->ledger));
+    nc_queue_announce(r->transfer->queue, r->post, i + 1);
     error = meet_sources(r, i);
     if (!error)
         error = join_in_order(r, range, i);
@@ -334,7 +334,7 @@ static bool is_inline(const struct reduce *r)
 /* J1, and where the elements go */
 static int take_post(struct reduce *r, char **place)
 {
-    struct nc_queue *q = r->move->queue;
+    struct nc_queue *q = r->transfer->queue;
     size_t bytes = nc_stream_rest(r->stream);
     int error;
 
@@ -352,7 +352,7 @@ static int take_post(struct reduce *r, char **place)
 /* J3, J4: what source k has of as many bytes, once it is announced; NULL: it is left out. */
 static int await_post(struct reduce *r, int k, size_t bytes, const char **elements)
 {
-    struct nc_queue *q = r->move->queue;
+    struct nc_queue *q = r->transfer->queue;
     int rank = source(r, k);
     struct nc_post *post = nc_queue_out_post(q, rank);
     int error = nc_queue_await(q, post, 1);
@@ -364,7 +364,7 @@ static int await_post(struct reduce *r, int k, size_t bytes, const char **elemen
         r->unequal = true;
     } else if (!r->copied && bytes > 0) {
         *elements = inline_elements(post);
-        nc_copy_count(r->move->ledger, bytes, nc_move_remote(r->move, rank));
+        nc_copy_count(r->transfer->ledger, bytes, nc_transfer_remote(r->transfer, rank));
     }
     return 0;
 }
@@ -376,7 +376,7 @@ static int posts_up_the_tree(struct reduce *r)
     int error = 0;
 
     if (r->part->parent >= 0) {
-        r->readers = nc_queue_one(r->move->queue, r->part->parent);
+        r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
         error = take_post(r, &f.place);
         if (error)
             return error;
@@ -390,7 +390,7 @@ static int posts_up_the_tree(struct reduce *r)
     }
     fold_end(&f);
     if (!error && f.place)
-        nc_queue_announce(r->move->queue, r->post, 1);
+        nc_queue_announce(r->transfer->queue, r->post, 1);
     return error;
 }
 
@@ -412,8 +412,8 @@ static int posts_in_order(struct reduce *r, const struct nc_range *range)
 
     if (error)
         return error;
-    r->copied = nc_copy_in(r->stream, place, bytes, 0, r->move->ledger);
-    nc_queue_announce(r->move->queue, r->post, 1);
+    r->copied = nc_copy_in(r->stream, place, bytes, 0, r->transfer->ledger);
+    nc_queue_announce(r->transfer->queue, r->post, 1);
     for (int k = 0; k < r->sources && !error; k++) {
         const char *elements = r->combiner->mine;
         if (!is_at_hand(r, k))
@@ -429,28 +429,28 @@ static int posts_in_order(struct reduce *r, const struct nc_range *range)
 
 static int end(struct reduce *r, int error, bool *unequal)
 {
-    nc_queue_end(r->move->queue);
+    nc_queue_end(r->transfer->queue);
     *unequal = r->unequal;
     return error ? error : r->copied;
 }
 
-int nc_reduce_tree_node(struct nc_move *m, const struct nc_route *route, int root,
+int nc_reduce_tree_node(struct nc_transfer *m, const struct nc_route *route, int root,
                         const struct nc_combiner *combiner, struct nc_stream *mine, bool *unequal)
 {
     struct nc_part p;
-    struct reduce r = {.move = m, .combiner = combiner, .stream = mine, .part = &p};
+    struct reduce r = {.transfer = m, .combiner = combiner, .stream = mine, .part = &p};
 
     nc_part_find(&p, route, root);
     r.sources = p.children;
     return end(&r, is_inline(&r) ? posts_up_the_tree(&r) : up_the_tree(&r), unequal);
 }
 
-int nc_reduce_ordered_node(struct nc_move *m, const struct nc_team *team, int root,
+int nc_reduce_ordered_node(struct nc_transfer *m, const struct nc_team *team, int root,
                            const struct nc_combiner *combiner, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal)
 {
     struct nc_queue *q = m->queue;
-    struct reduce r = {.move = m,
+    struct reduce r = {.transfer = m,
                        .combiner = combiner,
                        .stream = mine,
                        .team = team,

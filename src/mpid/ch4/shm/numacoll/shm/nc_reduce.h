@@ -1,7 +1,7 @@
 /* Reduce and allreduce among ranks that share a segment: no MPI. */
 
-#ifndef NC_REDUCE_NODE_H_INCLUDED
-#define NC_REDUCE_NODE_H_INCLUDED
+#ifndef NC_REDUCE_H_INCLUDED
+#define NC_REDUCE_H_INCLUDED
 
 #include "../core/nc_combine.h"
 #include "../core/nc_route.h"
@@ -27,9 +27,9 @@ struct nc_combiner {
     char *result;
 };
 
-static inline bool nc_reduce_fits(const struct nc_move *move, size_t element)
+static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t element)
 {
-    return element <= move->largest_fragment;
+    return element <= transfer->largest_fragment;
 }
 
 /* Bytes that go inline: in a payload elements begin where malloc might put them, at a multiple
@@ -45,7 +45,7 @@ static inline bool nc_reduce_fits(const struct nc_move *move, size_t element)
 
 /* Up the trees to the root: each rank adds what its children send to what it has. For commutative
  * operations, and elements that are the same packed. */
-int nc_reduce_tree_node(struct nc_move *move, const struct nc_route *route, int root,
+int nc_reduce_tree_node(struct nc_transfer *transfer, const struct nc_route *route, int root,
                         const struct nc_combiner *combiner, struct nc_stream *mine, bool *unequal);
 
 /* In the order of a team, a0 op (a1 op (a2 ..)), by the root, who is one of it, or, root -1, by
@@ -54,7 +54,7 @@ int nc_reduce_tree_node(struct nc_move *move, const struct nc_route *route, int 
 struct nc_range {
     size_t first, count;
 };
-int nc_reduce_ordered_node(struct nc_move *move, const struct nc_team *team, int root,
+int nc_reduce_ordered_node(struct nc_transfer *transfer, const struct nc_team *team, int root,
                            const struct nc_combiner *combiner, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal);
 

@@ -6,23 +6,23 @@
 
 /* What the root has to do yet. */
 struct scatter {
-    struct nc_move *move;
-    int open;   /* move->flow[0 .. open - 1] have fragments left */
+    struct nc_transfer *transfer;
+    int open;   /* transfer->flow[0 .. open - 1] have fragments left */
     int copied; /* 0, or the first error of a copy */
 };
 
 /* S1: each message that fits goes into its reader's post; the others become flows. */
 static int send_inline(struct scatter *s, struct nc_stream *to)
 {
-    struct nc_move *m = s->move;
+    struct nc_transfer *m = s->transfer;
     struct nc_queue *q = m->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
         struct nc_post *post;
         int error;
 
-        if (!nc_move_is_inline(&to[r])) {
-            nc_move_begin(m, &m->flow[s->open++], &to[r], r);
+        if (!nc_transfer_is_inline(&to[r])) {
+            nc_transfer_begin(m, &m->flow[s->open++], &to[r], r);
             continue;
         }
         /* both may be far away, and the stores to a post would wait for the load of the data */
@@ -30,13 +30,14 @@ static int send_inline(struct scatter *s, struct nc_stream *to)
         error = nc_queue_take_post(q, r, &post);
         if (error)
             return error;
-        nc_move_keep_first(&s->copied, nc_move_inline(m, post, &to[r], nc_move_remote(m, r)));
+        nc_transfer_keep_first(&s->copied,
+                               nc_transfer_inline(m, post, &to[r], nc_transfer_remote(m, r)));
     }
     return 0;
 }
 
 /* S2: the next fragment into the reader's IN ring, where its slot is free. */
-static int send_fragment(struct nc_move *m, struct nc_flow *flow)
+static int send_fragment(struct nc_transfer *m, struct nc_flow *flow)
 {
     struct nc_queue *q = m->queue;
     int error = 0;
@@ -45,14 +46,14 @@ static int send_fragment(struct nc_move *m, struct nc_flow *flow)
         error = nc_queue_take_post(q, flow->rank, &flow->post);
     if (error)
         return error;
-    nc_move_announce(m, flow, flow->next, nc_queue_in_slot(q, flow->rank, flow->next));
+    nc_transfer_announce(m, flow, flow->next, nc_queue_in_slot(q, flow->rank, flow->next));
     flow->next++;
     return 0;
 }
 
 /* To one reader as many fragments as its ring takes without waiting, but not so many that the
  * others run dry. *sent counts them. */
-static int send_what_fits(struct nc_move *m, struct nc_flow *flow, uint64_t *sent)
+static int send_what_fits(struct nc_transfer *m, struct nc_flow *flow, uint64_t *sent)
 {
     struct nc_queue *q = m->queue;
 
@@ -72,17 +73,17 @@ static int send_what_fits(struct nc_move *m, struct nc_flow *flow, uint64_t *sen
 /* A round over all flows. Those that are through leave the list. */
 static int send_round(struct scatter *s, uint64_t *sent)
 {
-    struct nc_flow *flow = s->move->flow;
+    struct nc_flow *flow = s->transfer->flow;
     int kept = 0;
 
     for (int k = 0; k < s->open; k++) {
-        int error = send_what_fits(s->move, &flow[k], sent);
+        int error = send_what_fits(s->transfer, &flow[k], sent);
         if (error)
             return error;
         if (flow[k].next < flow[k].fragments)
             flow[kept++] = flow[k];
         else
-            nc_move_keep_first(&s->copied, flow[k].copied);
+            nc_transfer_keep_first(&s->copied, flow[k].copied);
     }
     s->open = kept;
     return 0;
@@ -95,17 +96,17 @@ static int send_fragments(struct scatter *s)
 
     while (s->open > 0 && !error) {
         uint64_t sent = 0;
-        const struct nc_flow *first = s->move->flow;
+        const struct nc_flow *first = s->transfer->flow;
         error = send_round(s, &sent);
         if (!error && sent == 0)
-            error = nc_queue_await_in(s->move->queue, first->rank, first->next);
+            error = nc_queue_await_in(s->transfer->queue, first->rank, first->next);
     }
     return error;
 }
 
-static int send(struct nc_move *m, struct nc_stream *to)
+static int send(struct nc_transfer *m, struct nc_stream *to)
 {
-    struct scatter s = {.move = m};
+    struct scatter s = {.transfer = m};
     int error = send_inline(&s, to);
 
     if (!error)
@@ -116,7 +117,7 @@ static int send(struct nc_move *m, struct nc_stream *to)
 /* ---- everybody else ---- */
 
 /* S3: each fragment out of my own IN ring. */
-static int receive_fragments(struct nc_move *m, struct nc_flow *flow)
+static int receive_fragments(struct nc_transfer *m, struct nc_flow *flow)
 {
     struct nc_queue *q = m->queue;
 
@@ -124,21 +125,21 @@ static int receive_fragments(struct nc_move *m, struct nc_flow *flow)
         int error = nc_queue_await(q, flow->post, i + 1);
         if (error)
             return error;
-        nc_move_out(m, flow, i, nc_queue_in_slot(q, q->rank, i));
+        nc_transfer_out(m, flow, i, nc_queue_in_slot(q, q->rank, i));
         if (nc_frag_ends_set(i + 1, q->layout.in_set))
             nc_queue_give_back(q, i + 1);
     }
     return 0;
 }
 
-static int receive(struct nc_move *m, struct nc_stream *mine, size_t *sent)
+static int receive(struct nc_transfer *m, struct nc_stream *mine, size_t *sent)
 {
     struct nc_queue *q = m->queue;
     struct nc_flow flow;
     int error;
 
     nc_copy_prefetch_out(mine);
-    error = nc_move_meet(m, &flow, nc_queue_post(q, q->rank), mine, q->rank, 1);
+    error = nc_transfer_meet(m, &flow, nc_queue_post(q, q->rank), mine, q->rank, 1);
 
     if (error)
         return error;
@@ -146,11 +147,11 @@ static int receive(struct nc_move *m, struct nc_stream *mine, size_t *sent)
     if (flow.fragments)
         error = receive_fragments(m, &flow);
     else
-        nc_move_payload(m, &flow, flow.how);
+        nc_transfer_payload(m, &flow, flow.how);
     return error ? error : flow.copied;
 }
 
-int nc_scatter_node(struct nc_move *m, int root, struct nc_stream *to, struct nc_stream *mine,
+int nc_scatter_node(struct nc_transfer *m, int root, struct nc_stream *to, struct nc_stream *mine,
                     size_t *sent)
 {
     int error = m->queue->rank == root ? send(m, to) : receive(m, mine, sent);

@@ -1,7 +1,7 @@
 /* Scatter and scatterv among ranks that share a segment: no MPI. */
 
-#ifndef NC_SCATTER_NODE_H_INCLUDED
-#define NC_SCATTER_NODE_H_INCLUDED
+#ifndef NC_SCATTER_H_INCLUDED
+#define NC_SCATTER_H_INCLUDED
 
 #include "nc_transfer.h"
 
@@ -11,7 +11,7 @@
  * from: what is too much is dropped, what is missing stays as it was. 0, or the error of a wait or
  * a copy; after an error of a copy the other ranks are still served. Source: Romanyuta, Kurnosov
  * 2022, Scatterv, with the slot protocol of PROTOCOLS.md. */
-int nc_scatter_node(struct nc_move *move, int root, struct nc_stream *to, struct nc_stream *mine,
-                    size_t *sent);
+int nc_scatter_node(struct nc_transfer *transfer, int root, struct nc_stream *to,
+                    struct nc_stream *mine, size_t *sent);
 
 #endif

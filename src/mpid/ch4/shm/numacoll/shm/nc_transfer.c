@@ -1,7 +1,7 @@
 #include "nc_transfer.h"
 
-void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stream *stream,
-                   int rank)
+void nc_transfer_begin(const struct nc_transfer *m, struct nc_flow *flow, struct nc_stream *stream,
+                       int rank)
 {
     size_t bytes = nc_stream_rest(stream);
     uint64_t f = nc_frag_choose(bytes, m->largest_fragment, m->sqrt_rule);
@@ -10,16 +10,17 @@ void nc_move_begin(const struct nc_move *m, struct nc_flow *flow, struct nc_stre
                              .stream = stream,
                              .fragments = nc_frag_count(bytes, f),
                              .rank = rank,
-                             .how = nc_move_remote(m, rank)};
+                             .how = nc_transfer_remote(m, rank)};
 }
 
-void nc_move_fill_slots(const struct nc_move *m, struct nc_flow *flow)
+void nc_transfer_fill_slots(const struct nc_transfer *m, struct nc_flow *flow)
 {
     flow->header.fragment = m->largest_fragment;
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
 }
 
-int nc_move_inline(const struct nc_move *m, struct nc_post *post, struct nc_stream *stream, int how)
+int nc_transfer_inline(const struct nc_transfer *m, struct nc_post *post, struct nc_stream *stream,
+                       int how)
 {
     int error;
 
@@ -35,23 +36,23 @@ static size_t fragment_bytes(const struct nc_flow *flow, uint64_t i)
     return nc_frag_bytes(flow->header.total, flow->header.fragment, i);
 }
 
-void nc_move_into(const struct nc_move *m, struct nc_flow *flow, uint64_t i, char *slot)
+void nc_transfer_into(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i, char *slot)
 {
     if (!flow->copied)
         flow->copied = nc_copy_in(flow->stream, slot, fragment_bytes(flow, i), flow->how,
                                   m->ledger);
 }
 
-void nc_move_announce(const struct nc_move *m, struct nc_flow *flow, uint64_t i, char *slot)
+void nc_transfer_announce(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i, char *slot)
 {
-    nc_move_into(m, flow, i, slot);
+    nc_transfer_into(m, flow, i, slot);
     if (i == 0)
         flow->post->header = flow->header;
     nc_queue_announce(m->queue, flow->post, i + 1);
 }
 
-int nc_move_meet(const struct nc_move *m, struct nc_flow *flow, struct nc_post *post,
-                 struct nc_stream *stream, int rank, int alike)
+int nc_transfer_meet(const struct nc_transfer *m, struct nc_flow *flow, struct nc_post *post,
+                     struct nc_stream *stream, int rank, int alike)
 {
     int error;
 
@@ -65,20 +66,21 @@ int nc_move_meet(const struct nc_move *m, struct nc_flow *flow, struct nc_post *
     if (flow->header.fragment)
         flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
     flow->rank = rank;
-    flow->how = nc_move_remote(m, rank);
+    flow->how = nc_transfer_remote(m, rank);
     if (flow->header.total * (uint64_t) alike > m->cache_bytes)
         flow->how |= NC_COPY_BESIDE_CACHE;
     flow->copied = 0;
     return 0;
 }
 
-void nc_move_payload(const struct nc_move *m, struct nc_flow *flow, int how)
+void nc_transfer_payload(const struct nc_transfer *m, struct nc_flow *flow, int how)
 {
     flow->copied = nc_copy_out(flow->stream, flow->post->payload, flow->header.total, how,
                                m->ledger);
 }
 
-void nc_move_out(const struct nc_move *m, struct nc_flow *flow, uint64_t i, const char *slot)
+void nc_transfer_out(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i,
+                     const char *slot)
 {
     if (!flow->copied)
         flow->copied = nc_copy_out(flow->stream, slot, fragment_bytes(flow, i), flow->how,

@@ -1,8 +1,8 @@
 /* What the collectives of ranks that share a segment have in common: a message goes between a
  * user's stream and shared memory, inline in a post, or as a row of fragments in a ring. No MPI. */
 
-#ifndef NC_MOVE_NODE_H_INCLUDED
-#define NC_MOVE_NODE_H_INCLUDED
+#ifndef NC_TRANSFER_H_INCLUDED
+#define NC_TRANSFER_H_INCLUDED
 
 #include <stdbool.h>
 
@@ -22,7 +22,7 @@ struct nc_flow {
 };
 
 /* How a rank moves messages. */
-struct nc_move {
+struct nc_transfer {
     struct nc_queue *queue;
     bool sqrt_rule;            /* the writer's choice of fragments, see nc_frag_choose */
     uint32_t largest_fragment; /* bytes; at most a slot */
@@ -33,53 +33,56 @@ struct nc_move {
 };
 
 /* Writer: the rest of the stream through the memory of a rank. Where it is inline is the caller's
- * choice: nc_move_is_inline. The header's first_slot is 0. */
-static inline bool nc_move_is_inline(const struct nc_stream *stream)
+ * choice: nc_transfer_is_inline. The header's first_slot is 0. */
+static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
 {
     return nc_stream_rest(stream) <= NC_POST_PAYLOAD;
 }
 
-void nc_move_begin(const struct nc_move *move, struct nc_flow *flow, struct nc_stream *stream,
-                   int rank);
+void nc_transfer_begin(const struct nc_transfer *transfer, struct nc_flow *flow,
+                       struct nc_stream *stream, int rank);
 
 /* Writer: fragments as large as slots. Where all write and read at the same time there is nothing
  * to overlap, and each announcement costs. */
-void nc_move_fill_slots(const struct nc_move *move, struct nc_flow *flow);
+void nc_transfer_fill_slots(const struct nc_transfer *transfer, struct nc_flow *flow);
 
 /* Writer: a whole message into a post that is taken, and announces it. 0, or the error of the copy.
  */
-int nc_move_inline(const struct nc_move *move, struct nc_post *post, struct nc_stream *stream,
-                   int how);
+int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_post *post,
+                       struct nc_stream *stream, int how);
 
 /* Writer: fragment i into a slot that is taken. */
-void nc_move_into(const struct nc_move *move, struct nc_flow *flow, uint64_t i, char *slot);
+void nc_transfer_into(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
+                      char *slot);
 
 /* Writer: the same, and announces it in the flow's post, which is taken. */
-void nc_move_announce(const struct nc_move *move, struct nc_flow *flow, uint64_t i, char *slot);
+void nc_transfer_announce(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
+                          char *slot);
 
 /* Reader: waits for the first announcement in a post, and obeys its header. The message goes
  * through the memory of `rank`; `alike`: messages of its size that are received in this call, all
  * of which are to stay in the cache. 0, or the error of the wait. */
-int nc_move_meet(const struct nc_move *move, struct nc_flow *flow, struct nc_post *post,
-                 struct nc_stream *stream, int rank, int alike);
+int nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow, struct nc_post *post,
+                     struct nc_stream *stream, int rank, int alike);
 
 /* Reader: what is in the post, of an inline message. */
-void nc_move_payload(const struct nc_move *move, struct nc_flow *flow, int how);
+void nc_transfer_payload(const struct nc_transfer *transfer, struct nc_flow *flow, int how);
 
 /* Reader: fragment i, which is announced, out of its slot. */
-void nc_move_out(const struct nc_move *move, struct nc_flow *flow, uint64_t i, const char *slot);
+void nc_transfer_out(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
+                     const char *slot);
 
 /* The first error of many. */
-static inline void nc_move_keep_first(int *first, int error)
+static inline void nc_transfer_keep_first(int *first, int error)
 {
     if (*first == 0)
         *first = error;
 }
 
 /* Of a copy between this rank and a post or slot in the memory of another. */
-static inline int nc_move_remote(const struct nc_move *move, int rank)
+static inline int nc_transfer_remote(const struct nc_transfer *transfer, int rank)
 {
-    return move->numa[rank] != move->numa[move->queue->rank] ? NC_COPY_REMOTE : 0;
+    return transfer->numa[rank] != transfer->numa[transfer->queue->rank] ? NC_COPY_REMOTE : 0;
 }
 
 #endif
