@@ -127,10 +127,21 @@ static void beside_the_cache(void **state)
     }
 }
 
+static void not_counted(void **state)
+{
+    char from[] = "numbers", shared[8], to[8];
+    struct nc_stream in = {.bytes = from, .length = 8}, out = {.bytes = to, .length = 8};
+
+    (void) state;
+    assert_int_equal(nc_copy_in(&in, shared, 8, NC_COPY_REMOTE, NULL), 0);
+    assert_int_equal(nc_copy_out(&out, shared, 8, 0, NULL), 0);
+    assert_string_equal(to, "numbers");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(typed_streams),
-                                       cmocka_unit_test(too_much_is_dropped),
-                                       cmocka_unit_test(beside_the_cache)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(typed_streams), cmocka_unit_test(too_much_is_dropped),
+        cmocka_unit_test(beside_the_cache), cmocka_unit_test(not_counted)};
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
 }

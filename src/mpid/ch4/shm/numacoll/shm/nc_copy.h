@@ -56,18 +56,19 @@ enum nc_copy_how {
     NC_COPY_REMOTE = 2, /* for the ledger: the shared memory is on another NUMA node */
 };
 
-/* How is: bits of nc_copy_how. */
+/* how: bits of nc_copy_how. Ledger NULL: the copy is not counted. */
 static inline void nc_copy_count(struct nc_ledger *ledger, size_t n, int how)
 {
-    *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
+    if (ledger)
+        *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
 }
 
 /* Copies the next n bytes of the stream into shared memory; n <= length - at. how: bits of
- * nc_copy_how. 0 or the mover's error. */
+ * nc_copy_how. The ledger may be NULL. 0 or the mover's error. */
 int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how, struct nc_ledger *ledger);
 
 /* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is
- * dropped. how: bits of nc_copy_how. */
+ * dropped. how: bits of nc_copy_how. The ledger may be NULL. 0 or the mover's error. */
 int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int how,
                 struct nc_ledger *ledger);
 
