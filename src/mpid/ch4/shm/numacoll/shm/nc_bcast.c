@@ -128,17 +128,12 @@ struct message {
     struct nc_post_header relayed;
 };
 
-static const char *source_slot(const struct nc_bcast *b, const struct message *m, uint64_t i)
-{
-    return nc_queue_slot(b->transfer.queue, m->flow.rank, m->flow.header.first_slot + i);
-}
-
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
     int error = tell_fragment(b, p, 0, p->place.children, &m->flow.header, i);
 
     if (!error)
-        nc_transfer_out(&b->transfer, &m->flow, i, source_slot(b, m, i));
+        nc_transfer_out(&b->transfer, &m->flow, i, nc_transfer_source(&b->transfer, &m->flow, i));
     return error;
 }
 
@@ -156,7 +151,7 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
     if (error)
         return error;
     struct nc_stream into_slot = {.bytes = slot, .length = bytes};
-    nc_copy_out(&into_slot, source_slot(b, m, i), bytes,
+    nc_copy_out(&into_slot, nc_transfer_source(&b->transfer, &m->flow, i), bytes,
                 nc_transfer_remote(&b->transfer, m->flow.rank), b->transfer.ledger);
     error = tell_fragment(b, p, p->beside, p->place.children, &m->relayed, i);
     if (!error)

@@ -70,9 +70,7 @@ static void give_back(struct gather *g, uint64_t n)
 /* G5, when the fragment is announced. Whether more are to come. */
 static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
 {
-    const char *slot = nc_queue_slot(g->transfer->queue, flow->rank, flow->header.first_slot + i);
-
-    nc_transfer_out(g->transfer, flow, i, slot);
+    nc_transfer_out(g->transfer, flow, i, nc_transfer_source(g->transfer, flow, i));
     if (i + 1 < flow->fragments)
         return true;
     nc_transfer_keep_first(&g->copied, flow->copied);

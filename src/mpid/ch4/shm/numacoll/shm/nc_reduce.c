@@ -125,7 +125,7 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     if (!flow->post)
         return 0;
     error = nc_queue_await(r->transfer->queue, flow->post, i + 1);
-    *fragment = nc_queue_slot(r->transfer->queue, flow->rank, flow->header.first_slot + i);
+    *fragment = nc_transfer_source(r->transfer, flow, i);
     return error;
 }
 

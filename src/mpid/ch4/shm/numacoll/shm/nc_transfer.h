@@ -68,6 +68,14 @@ int nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow, s
 /* Reader: what is in the post, of an inline message. */
 void nc_transfer_payload(const struct nc_transfer *transfer, struct nc_flow *flow, int how);
 
+/* Reader: where fragment i is, which is announced, in the OUT ring of the rank that has written it.
+ */
+static inline const char *nc_transfer_source(const struct nc_transfer *transfer,
+                                             const struct nc_flow *flow, uint64_t i)
+{
+    return nc_queue_slot(transfer->queue, flow->rank, flow->header.first_slot + i);
+}
+
 /* Reader: fragment i, which is announced, out of its slot. */
 void nc_transfer_out(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
                      const char *slot);
