@@ -11,9 +11,12 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/core/nc_variable.c \
     src/mpid/ch4/shm/numacoll/core/nc_plan.c \
     src/mpid/ch4/shm/numacoll/core/nc_topo.c \
-    src/mpid/ch4/shm/numacoll/mpich/entry.c \
+    src/mpid/ch4/shm/numacoll/coll/entry.c \
+    src/mpid/ch4/shm/numacoll/mpich/diag.c \
+    src/mpid/ch4/shm/numacoll/mpich/info.c \
+    src/mpid/ch4/shm/numacoll/mpich/selection_file.c \
     src/mpid/ch4/shm/numacoll/mpich/settings.c \
-    src/mpid/ch4/shm/numacoll/mpich/selection_file.c
+    src/mpid/ch4/shm/numacoll/mpich/text_file.c
 
 if BUILD_CH4_SHM
 if BUILD_SHM_POSIX
@@ -41,33 +44,38 @@ mpi_core_sources += \
     src/mpid/ch4/shm/numacoll/shm/nc_barrier_central.c \
     src/mpid/ch4/shm/numacoll/shm/nc_barrier_combining.c \
     src/mpid/ch4/shm/numacoll/shm/nc_barrier_dissemination.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_bcast.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_gather.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_reduce.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_scatter.c \
+    src/mpid/ch4/shm/numacoll/shm/nc_transfer.c \
+    src/mpid/ch4/shm/numacoll/mpich/agree.c \
+    src/mpid/ch4/shm/numacoll/mpich/buffer.c \
+    src/mpid/ch4/shm/numacoll/mpich/call.c \
+    src/mpid/ch4/shm/numacoll/mpich/choose.c \
+    src/mpid/ch4/shm/numacoll/mpich/collectives.c \
+    src/mpid/ch4/shm/numacoll/mpich/comm.c \
+    src/mpid/ch4/shm/numacoll/mpich/hierarchy.c \
+    src/mpid/ch4/shm/numacoll/mpich/locality.c \
+    src/mpid/ch4/shm/numacoll/mpich/location.c \
+    src/mpid/ch4/shm/numacoll/mpich/machine.c \
+    src/mpid/ch4/shm/numacoll/mpich/pages.c \
+    src/mpid/ch4/shm/numacoll/mpich/pvars.c \
+    src/mpid/ch4/shm/numacoll/mpich/report.c \
+    src/mpid/ch4/shm/numacoll/mpich/segment.c \
+    src/mpid/ch4/shm/numacoll/mpich/stats.c \
     src/mpid/ch4/shm/numacoll/mpich/vars.c \
     src/mpid/ch4/shm/numacoll/mpich/world.c \
-    src/mpid/ch4/shm/numacoll/mpich/comm.c \
-    src/mpid/ch4/shm/numacoll/mpich/machine.c \
-    src/mpid/ch4/shm/numacoll/mpich/location.c \
-    src/mpid/ch4/shm/numacoll/mpich/locality.c \
-    src/mpid/ch4/shm/numacoll/mpich/hierarchy.c \
-    src/mpid/ch4/shm/numacoll/mpich/segment.c \
-    src/mpid/ch4/shm/numacoll/mpich/counts.c \
-    src/mpid/ch4/shm/numacoll/mpich/report.c \
-    src/mpid/ch4/shm/numacoll/mpich/pvars.c \
-    src/mpid/ch4/shm/numacoll/mpich/stream.c \
-    src/mpid/ch4/shm/numacoll/shm/nc_transfer.c \
-    src/mpid/ch4/shm/numacoll/shm/nc_scatter.c \
-    src/mpid/ch4/shm/numacoll/shm/nc_gather.c \
-    src/mpid/ch4/shm/numacoll/shm/nc_bcast.c \
-    src/mpid/ch4/shm/numacoll/shm/nc_reduce.c \
-    src/mpid/ch4/shm/numacoll/coll/bcast.c \
-    src/mpid/ch4/shm/numacoll/coll/barrier.c \
-    src/mpid/ch4/shm/numacoll/mpich/blocks.c \
-    src/mpid/ch4/shm/numacoll/coll/across.c \
-    src/mpid/ch4/shm/numacoll/coll/hier.c \
-    src/mpid/ch4/shm/numacoll/coll/scatter.c \
-    src/mpid/ch4/shm/numacoll/coll/gather.c \
+    src/mpid/ch4/shm/numacoll/coll/above.c \
     src/mpid/ch4/shm/numacoll/coll/allgather.c \
-    src/mpid/ch4/shm/numacoll/coll/reduction.c \
+    src/mpid/ch4/shm/numacoll/coll/allreduce.c \
+    src/mpid/ch4/shm/numacoll/coll/barrier.c \
+    src/mpid/ch4/shm/numacoll/coll/bcast.c \
+    src/mpid/ch4/shm/numacoll/coll/gather.c \
+    src/mpid/ch4/shm/numacoll/coll/net.c \
+    src/mpid/ch4/shm/numacoll/coll/packed.c \
     src/mpid/ch4/shm/numacoll/coll/reduce.c \
-    src/mpid/ch4/shm/numacoll/coll/allreduce.c
+    src/mpid/ch4/shm/numacoll/coll/reduction.c \
+    src/mpid/ch4/shm/numacoll/coll/scatter.c
 endif
 endif

@@ -3,11 +3,12 @@
 #ifndef NUMACOLL_HOOKS_H_INCLUDED
 #define NUMACOLL_HOOKS_H_INCLUDED
 
+#include "mpiimpl.h"
 #include "numacoll_table.h"
 #include "mpich/compat.h"
 
 /* leaf: the parameters a selection file gives, -1 for none */
-#define NC_DECLARE_POSIX(name, Name, NAME, params, args, fixed) \
+#define NC_DECLARE_POSIX(name, Name, NAME, params, ...) \
     int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_LEAF params;
 NC_POSIX_COLLECTIVES(NC_DECLARE_POSIX)
 #undef NC_DECLARE_POSIX

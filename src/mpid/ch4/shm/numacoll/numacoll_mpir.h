@@ -4,6 +4,8 @@
 #ifndef NUMACOLL_MPIR_H_INCLUDED
 #define NUMACOLL_MPIR_H_INCLUDED
 
+#include "mpiimpl.h"
+
 struct json_object;
 
 /* The three kinds of selection file, by what their names select. */

@@ -7,7 +7,11 @@
  *               last comes down
  *   rab         the same, but that on the highest level all members come to the result */
 
-#include "hier.h"
+#include "above.h"
+#include "bcast.h"
+#include "bodies.h"
+#include "reduce.h"
+#include "../mpich/choose.h"
 
 /* Elements first .. first + n - 1 as a stream. `typed` must live as long. */
 static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first,
@@ -27,7 +31,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
                    const struct nc_range *whole, const struct nc_range *part)
 {
     struct nc_range from_there = {.first = part->first - whole->first, .count = part->count};
-    struct nc_transfer *move = MPIDI_NUMACOLL_move(r->state);
+    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(r->call);
     struct nc_typed typed;
     struct nc_stream mine;
     bool unequal;
@@ -36,7 +40,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
     stream_of(r, of, whole->first, whole->count, &typed, &mine);
     MPIDI_NUMACOLL_combine_from(r, of, whole->first, place_of(r, whole->first));
     mpi_errno = MPIDI_NUMACOLL_error(
-        nc_reduce_ordered_node(move, team, -1, &r->combiner, &mine, &from_there, &unequal));
+        nc_reduce_ordered_node(transfer, team, -1, &r->combiner, &mine, &from_there, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
@@ -44,7 +48,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
 static int symmetric(struct nc_reduction *r)
 {
     struct nc_range all = {.first = 0, .count = (size_t) r->mine.count};
-    struct nc_team everybody = nc_queue_everybody(&r->state->queue);
+    struct nc_team everybody = nc_queue_everybody(&r->call->state->queue);
 
     return combine(r, &everybody, &r->mine, &all, &all);
 }
@@ -63,7 +67,7 @@ static struct nc_range slice_of(const struct nc_range *whole, const struct nc_te
 static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                          const struct nc_range *whole)
 {
-    struct MPIDI_NUMACOLL_comm *state = r->state;
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
     struct nc_range mine = slice_of(whole, team, team->index);
     struct nc_typed typed;
     struct nc_stream stream;
@@ -75,14 +79,14 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                   &state->stream[rank]);
     }
     stream_of(r, &r->result, mine.first, mine.count, &typed, &stream);
-    return MPIDI_NUMACOLL_error(
-        nc_allgather_team(MPIDI_NUMACOLL_move(state), team, &stream, state->stream, state->sent));
+    return MPIDI_NUMACOLL_error(nc_allgather_team(MPIDI_NUMACOLL_transfer(r->call), team, &stream,
+                                                  state->stream, state->sent));
 }
 
 /* Down to a slice of a slice, and back: A1 to A4 of PROTOCOLS.md. A team of one does nothing. */
 static int slice_window(struct nc_reduction *r, const struct nc_range *window)
 {
-    const struct nc_team *row = &r->state->row, *column = &r->state->column;
+    const struct nc_team *row = &r->call->state->row, *column = &r->call->state->column;
     struct nc_range slice = slice_of(window, row, row->index);
     struct nc_range mine = slice_of(&slice, column, column->index);
     /* A2 reads and writes the same place; PROTOCOLS.md says why it may */
@@ -103,7 +107,7 @@ static int slice_window(struct nc_reduction *r, const struct nc_range *window)
 /* Elements of a window: as much as the slots of a queue take, in whole fragments. */
 static size_t window_elements(const struct nc_reduction *r)
 {
-    const struct nc_geometry *g = &r->state->queue.geometry;
+    const struct nc_geometry *g = &r->call->state->queue.geometry;
     size_t n = (size_t) g->slots * g->slot_bytes / r->element;
 
     return n ? n : 1;
@@ -131,7 +135,7 @@ struct windows {
     int head;               /* local rank that the windows go to, and come from, inside the node */
     struct nc_bcast *bcast; /* ... on the way down */
     const struct nc_team *heads; /* exchange in between; NULL: there is one */
-    struct nc_hier *hier;        /* of the head, if there are levels above it; else NULL */
+    struct nc_above *above;      /* of the head, if there are levels above it; else NULL */
 };
 
 static size_t elements_of(const struct windows *c, uint64_t w)
@@ -148,25 +152,25 @@ static int exchange_window(const struct windows *c, uint64_t w)
 
     if (c->heads->index >= 0)
         return combine(c->r, c->heads, &c->r->result, &window, &window);
-    nc_queue_end(&c->r->state->queue);
+    nc_queue_end(&c->r->call->state->queue);
     return MPI_SUCCESS;
 }
 
 /* The windows are parts of the result: none is in the way of another. */
 static int reduce_window(const struct windows *c, uint64_t w)
 {
-    struct nc_hier *x = c->hier;
+    struct nc_above *x = c->above;
     char *place = place_of(c->r, w * c->most);
     size_t n = elements_of(c, w);
     int mpi_errno;
 
     if (x)
-        MPIDI_NUMACOLL_hier_expect(x, &x->up, w, place, n);
+        MPIDI_NUMACOLL_above_expect(x, &x->up, w, place, n);
     mpi_errno = MPIDI_NUMACOLL_reduce_window(c->r, c->head, w * c->most, n, place);
     if (c->heads)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, exchange_window(c, w));
     if (x)
-        MPIDI_NUMACOLL_hier_run(x, &x->up, w, place, n, false);
+        MPIDI_NUMACOLL_above_run(x, &x->up, w, place, n, false);
     return mpi_errno;
 }
 
@@ -174,17 +178,17 @@ static int bcast_window(const struct windows *c, uint64_t w)
 {
     struct nc_typed typed = MPIDI_NUMACOLL_elements(c->r, &c->r->result, w * c->most,
                                                     elements_of(c, w));
-    struct nc_hier *x = c->hier;
+    struct nc_above *x = c->above;
     struct nc_stream stream;
     size_t sent;
     int mpi_errno;
 
     if (x) {
         /* what comes down is written where this was sent up from */
-        MPIDI_NUMACOLL_hier_settle(x, &x->up, w);
-        MPIDI_NUMACOLL_hier_run(x, &x->down, w, typed.buffer, (size_t) typed.count, false);
+        MPIDI_NUMACOLL_above_wait_sends(x, &x->up, w);
+        MPIDI_NUMACOLL_above_run(x, &x->down, w, typed.buffer, (size_t) typed.count, false);
     }
-    if (c->r->state->size == 1)
+    if (c->r->call->state->size == 1)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, &typed);
     mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(c->bcast, c->head, &stream, &sent));
@@ -212,22 +216,22 @@ static int reduce_bcast(struct nc_reduction *r)
     struct windows c = {.r = r,
                         .count = (size_t) r->mine.count,
                         .most = window_elements(r),
-                        .bcast = &r->state->bcast[r->state->leaf + 1].bcast};
+                        .bcast = &r->call->choice->bcast};
 
     return up_and_down(&c);
 }
 
 static int reduce_exchange_bcast(struct nc_reduction *r)
 {
-    struct MPIDI_NUMACOLL_comm *state = r->state;
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
     struct windows c = {.r = r,
                         .count = (size_t) r->mine.count,
                         .most = window_elements(r),
                         .head = state->head,
-                        .bcast = &state->bcast[state->leaf + 1].below,
+                        .bcast = &r->call->choice->bcast_below,
                         .heads = &state->heads};
 
-    r->route = &state->reduce[state->leaf + 1].below;
+    r->route = &r->call->choice->reduce_below;
     return up_and_down(&c);
 }
 
@@ -236,27 +240,26 @@ static int reduce_exchange_bcast(struct nc_reduction *r)
 static int across_nodes(struct nc_reduction *r, bool rab)
 {
     size_t count = (size_t) r->mine.count, bytes = count * r->element;
-    struct windows c = {
-        .r = r, .count = count, .bcast = &r->state->bcast[r->state->leaf + 1].bcast};
-    struct nc_ways up, down, exchange;
-    struct nc_hier x;
+    struct windows c = {.r = r, .count = count, .bcast = &r->call->choice->bcast};
+    struct nc_above_choice up, down, exchange;
+    struct nc_above x;
     int mpi_errno;
 
-    MPIDI_NUMACOLL_ways(r->state, NC_REDUCE, bytes, r->element, &up);
-    MPIDI_NUMACOLL_ways(r->state, NC_BCAST, bytes, r->element, &down);
-    MPIDI_NUMACOLL_ways(r->state, NC_ALLREDUCE, bytes, r->element, &exchange);
-    c.most = (rab && exchange.window < up.window ? exchange : up).window / r->element;
-    if (r->state->rank > 0)
+    MPIDI_NUMACOLL_above_choose(r->call, NC_REDUCE, bytes, r->element, &up);
+    MPIDI_NUMACOLL_above_choose(r->call, NC_BCAST, bytes, r->element, &down);
+    MPIDI_NUMACOLL_above_choose(r->call, NC_ALLREDUCE, bytes, r->element, &exchange);
+    c.most = (rab && exchange.chunk < up.chunk ? exchange : up).chunk / r->element;
+    if (r->call->state->rank > 0)
         return up_and_down(&c);
-    c.hier = &x;
-    MPIDI_NUMACOLL_hier_open(&x, r->state, 0, r->comm, r->errflag);
-    MPIDI_NUMACOLL_hier_combine_by(&x, r);
-    MPIDI_NUMACOLL_hier_up(&x, &up, rab);
+    c.above = &x;
+    MPIDI_NUMACOLL_above_open(&x, r->call, 0);
+    MPIDI_NUMACOLL_above_combine_by(&x, r);
+    MPIDI_NUMACOLL_above_up(&x, &up, rab);
     if (rab)
-        MPIDI_NUMACOLL_hier_across(&x, &exchange);
-    MPIDI_NUMACOLL_hier_down(&x, &down, rab);
+        MPIDI_NUMACOLL_above_exchange(&x, &exchange);
+    MPIDI_NUMACOLL_above_down(&x, &down, rab);
     mpi_errno = up_and_down(&c);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_hier_close(&x));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_above_close(&x));
     return mpi_errno;
 }
 
@@ -265,8 +268,7 @@ static int reduce_then_bcast(struct nc_reduction *r)
 {
     int mpi_errno = MPIDI_NUMACOLL_reduce_to(r, 0, MPIR_ALLREDUCE_TAG);
 
-    MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->state, &r->result, 0, r->comm, r->errflag));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->call, &r->result, 0));
     return mpi_errno;
 }
 
@@ -281,7 +283,7 @@ _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_AL
 /* NUMA nodes are combined one by one, and not in the order of ranks. */
 static bool can_be_sliced(const struct nc_reduction *r)
 {
-    int rows = r->state->column.size;
+    int rows = r->call->state->column.size;
 
     return rows == 1 || (rows > 1 && r->commutative);
 }
@@ -289,11 +291,8 @@ static bool can_be_sliced(const struct nc_reduction *r)
 /* Inside a node, as the settings want it. All ranks come to the same, but for unequal lengths. */
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
-    const struct MPIDI_NUMACOLL_comm *state = r->state;
-    int wanted = state->reduce[state->leaf + 1].version;
-    struct nc_situation situation = {.ranks = state->size,
-                                     .crowded = MPIDI_NUMACOLL_world.crowded,
-                                     .numa_nodes = state->groups.levels > 1};
+    int wanted = r->call->choice->allreduce_version;
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
     enum nc_allreduce_version version = wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
                                             ? nc_select_allreduce(
                                                   &situation, r->element * (size_t) r->mine.count)
@@ -310,8 +309,7 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 /* On several nodes, likewise. */
 static enum nc_allreduce_version version_across(const struct nc_reduction *r)
 {
-    bool rb = r->state->reduce[r->state->leaf + 1].version ==
-              MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb;
+    bool rb = r->call->choice->allreduce_version == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb;
 
     return rb || !r->fits || !r->commutative || !r->plain ? NC_ALLREDUCE_RB : NC_ALLREDUCE_RAB;
 }
@@ -323,27 +321,25 @@ static int allreduce(struct nc_reduction *r)
         [NC_ALLREDUCE_SLICED] = sliced,
         [NC_ALLREDUCE_RB] = reduce_bcast,
         [NC_ALLREDUCE_RAB] = reduce_exchange_bcast};
-    bool across = MPIDI_NUMACOLL_is_across(r->comm);
+    bool across = r->call->across;
     enum nc_allreduce_version version = NC_ALLREDUCE_RB;
 
     if (across)
         version = version_across(r);
     else if (r->fits)
         version = version_of(r);
-    MPIDI_NUMACOLL_count(r->state, NC_COLL_ALLREDUCE, 1 + (int) version,
-                         r->element * (size_t) r->mine.count);
+    MPIDI_NUMACOLL_count(r->call, 1 + (int) version, r->element * (size_t) r->mine.count);
     if (!r->fits || (across && !(r->commutative && r->plain)))
         return reduce_then_bcast(r);
     return across ? across_nodes(r, version == NC_ALLREDUCE_RAB) : functions[version](r);
 }
 
-int MPIDI_NUMACOLL_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
-                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
-                             NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_allreduce(const struct nc_call *call, const void *sendbuf, void *recvbuf,
+                             MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
 {
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, true, count, datatype, op,
-                                                  comm, errflag);
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf, true, count, datatype,
+                                                  op);
 
     MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, allreduce(&r));

@@ -1,175 +1,199 @@
-/* MPI_Bcast: inside a node through the root's own queue; across nodes by windows, down the levels
- * above the node and then on each node from its speaker. */
+/* MPI_Bcast: inside a node through the root's own queue; across nodes by chunks, down the levels
+ * above the node and then on each node from its leader. */
 
-#include "hier.h"
+#include "bcast.h"
 
-static int node_part(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root)
+#include "above.h"
+#include "bodies.h"
+
+static int inside_node(const struct nc_call *call, struct nc_typed *typed, int root)
 {
     int mpi_errno;
     struct nc_stream stream;
     size_t sent;
 
-    if (state->size == 1)
+    if (call->state->size == 1)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, typed);
-    mpi_errno = MPIDI_NUMACOLL_error(
-        nc_bcast_node(&state->bcast[state->leaf + 1].bcast, root, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&call->choice->bcast, root, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
 
-/* ---- across nodes ---- */
+/* ---- across nodes: the leaders ---- */
 
-/* What the root says of the message, ahead of its first bytes: only it knows how many there are,
- * and all that depends on it, windows and trees, is for the others to be learnt. */
-struct head {
+/* What the root says of the message, before its first bytes: only the root knows how many there
+ * are, and the others learn from it all that depends on that, chunks and trees. */
+struct preamble {
     uint64_t total; /* bytes */
 };
 
-/* A speaker's part in a call. */
+/* What a node leader does in one call. */
 struct relay {
-    struct nc_hier hier;
+    struct nc_above above;
     bool is_root;
     struct nc_stream *user;
-    struct nc_ways ways;
+    struct nc_above_choice choice;
     size_t total, done; /* bytes of the message, and those that are through */
 };
 
-static char *place_of(const struct relay *r, uint64_t w)
+static size_t chunk_bytes(const struct relay *r)
 {
-    return r->hier.state->all.window[w % NC_PLACES];
+    return r->total - r->done < r->choice.chunk ? r->total - r->done : r->choice.chunk;
 }
 
-static size_t window_of(const struct relay *r)
+static void keep(struct relay *r, int error)
 {
-    return r->total - r->done < r->ways.window ? r->total - r->done : r->ways.window;
+    MPIDI_NUMACOLL_net_keep(&r->above.net, MPIDI_NUMACOLL_error(error));
 }
 
-static bool scatters(const struct nc_hierarchy *h, const struct nc_ways *ways)
+static bool scatters(const struct nc_hierarchy *h, const struct nc_above_choice *choice)
 {
     bool found = false;
 
     for (int l = h->above; l < h->groups.levels; l++)
-        found = found || ways->way[l].algorithm == NC_SAG;
+        found = found || choice->level[l].algorithm == NC_SAG;
     return found;
 }
 
-/* From the speaker to the rest of the node. */
+/* Where chunk c is sent from or comes to. A root with a contiguous buffer has it there already;
+ * from any other it is packed, once the last chunk that was there has left. */
+static char *place_of(struct relay *r, uint64_t c, size_t n)
+{
+    char *place = r->above.net.call->state->all.buffers.chunk[c % NC_CHUNKS];
+
+    if (r->is_root && r->user->bytes)
+        return r->user->bytes + r->done;
+    MPIDI_NUMACOLL_above_wait_sends(&r->above, &r->above.down, c);
+    if (r->is_root)
+        keep(r, nc_copy_in(r->user, place, n, 0, NULL));
+    return place;
+}
+
+/* From the leader to the rest of the node. */
 static void share(struct relay *r, char *bytes, size_t n)
 {
-    struct MPIDI_NUMACOLL_comm *state = r->hier.state;
+    const struct nc_call *call = r->above.net.call;
     struct nc_stream stream = {.bytes = bytes, .length = n};
     size_t sent;
 
-    if (state->size > 1)
-        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(
-                                                          &state->bcast[state->leaf + 1].bcast,
-                                                          state->rank, &stream, &sent)));
+    if (call->state->size > 1)
+        keep(r, nc_bcast_node(&call->choice->bcast, call->state->rank, &stream, &sent));
 }
 
-/* What is in a window to the node and to my user; the root's has it. */
+/* A chunk to the node and to my user; the root's user has it. */
 static void deliver(struct relay *r, char *place, size_t n)
 {
-    struct nc_ledger elsewhere;
-
     r->done += n;
     share(r, place, n);
     if (!r->is_root)
-        MPIDI_NUMACOLL_keep_first(&r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(
-                                                          r->user, place, n, 0, &elsewhere)));
+        keep(r, nc_copy_out(r->user, place, n, 0, NULL));
 }
 
-static void fill(struct relay *r, char *place, size_t n)
+/* The trees of the first message do not depend on its length. */
+static void open_first(struct relay *r)
 {
-    struct nc_ledger elsewhere;
+    const struct nc_hierarchy *h = &r->above.net.call->state->all;
+    struct nc_above_choice choice;
 
-    if (r->is_root)
-        MPIDI_NUMACOLL_keep_first(
-            &r->hier.mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(r->user, place, n, 0, &elsewhere)));
-}
-
-/* The head goes by trees that do not depend on it, and the first bytes with it: unless they are to
- * be scattered, for which all must know how many they are. */
-static void first_window(struct relay *r)
-{
-    const struct nc_hierarchy *h = &r->hier.state->all;
-    char *place = place_of(r, 0);
-    struct head head = {.total = nc_stream_rest(r->user)};
-    struct nc_ways ways;
-    size_t n = 0;
-
-    MPIDI_NUMACOLL_ways(r->hier.state, NC_BCAST, 0, 1, &ways);
+    MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, 0, 1, &choice);
     for (int l = h->above; l < h->groups.levels; l++) {
-        if (ways.way[l].algorithm == NC_SAG)
-            ways.way[l] = (struct nc_way){NC_KNOMIAL, 2};
+        if (choice.level[l].algorithm == NC_SAG)
+            choice.level[l] = (struct nc_group_algorithm){NC_KNOMIAL, 2};
     }
-    if (r->is_root) {
-        r->total = head.total;
-        MPIDI_NUMACOLL_ways(r->hier.state, NC_BCAST, r->total, 1, &r->ways);
-        n = scatters(h, &r->ways) ? 0 : window_of(r);
-        *(struct head *) place = head;
-        fill(r, place + sizeof head, n);
-    }
-    MPIDI_NUMACOLL_hier_down(&r->hier, &ways, 0);
-    n = MPIDI_NUMACOLL_hier_run(&r->hier, &r->hier.down, 0, place,
-                                sizeof head + (r->is_root ? n : NC_WINDOW), !r->is_root);
-    /* after an error it may be shorter */
-    head = n < sizeof head ? (struct head){.total = 0} : *(const struct head *) place;
-    r->total = head.total;
-    MPIDI_NUMACOLL_ways(r->hier.state, NC_BCAST, r->total, 1, &r->ways);
-    MPIDI_NUMACOLL_hier_down(&r->hier, &r->ways, 0);
-    share(r, (char *) &head, sizeof head);
-    if (n > sizeof head)
-        deliver(r, place + sizeof head, n - sizeof head);
+    MPIDI_NUMACOLL_above_down(&r->above, &choice, 0);
+}
+
+static void learn(struct relay *r, size_t total)
+{
+    r->total = total;
+    MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, total, 1, &r->choice);
+}
+
+/* The root: the preamble and the first bytes behind it, in one message; no bytes if they are to be
+ * scattered, for which all ranks must know how many they are. Returns how many. */
+static size_t fill_first(struct relay *r, char *place)
+{
+    struct nc_stream *user = r->user;
+    struct nc_stream copied = *user;
+    size_t n;
+
+    learn(r, nc_stream_rest(user));
+    n = scatters(&r->above.net.call->state->all, &r->choice) ? 0 : chunk_bytes(r);
+    *(struct preamble *) place = (struct preamble){.total = r->total};
+    /* a contiguous buffer is served to the node from where it is, and only copied here */
+    keep(r, nc_copy_in(user->bytes ? &copied : user, place + sizeof(struct preamble), n, 0, NULL));
+    return n;
+}
+
+static void first_chunk(struct relay *r)
+{
+    char *place = r->above.net.call->state->all.buffers.chunk[0];
+    char *data = place + sizeof(struct preamble);
+    struct preamble preamble;
+    size_t n = r->is_root ? fill_first(r, place) : NC_CHUNK;
+
+    open_first(r);
+    n = MPIDI_NUMACOLL_above_run(&r->above, &r->above.down, 0, place, sizeof preamble + n,
+                                 !r->is_root);
+    /* after an error the message may be shorter */
+    preamble = n < sizeof preamble ? (struct preamble){.total = 0}
+                                   : *(const struct preamble *) place;
+    if (!r->is_root)
+        learn(r, preamble.total);
+    MPIDI_NUMACOLL_above_down(&r->above, &r->choice, 0);
+    share(r, (char *) &preamble, sizeof preamble);
+    if (n > sizeof preamble)
+        deliver(r, r->is_root && r->user->bytes ? r->user->bytes : data, n - sizeof preamble);
 }
 
 static int relay(struct relay *r)
 {
-    struct nc_hier *x = &r->hier;
+    struct nc_above *a = &r->above;
 
-    first_window(r);
-    for (uint64_t w = 1; r->done < r->total; w++) {
-        size_t n = window_of(r), after = r->total - r->done - n;
-        MPIDI_NUMACOLL_hier_settle(x, &x->down, w);
-        fill(r, place_of(r, w), n);
-        MPIDI_NUMACOLL_hier_run(x, &x->down, w, place_of(r, w), n, false);
-        if (after > 0)
-            MPIDI_NUMACOLL_hier_expect(x, &x->down, w + 1, place_of(r, w + 1),
-                                       after < n ? after : n);
-        deliver(r, place_of(r, w), n);
+    first_chunk(r);
+    for (uint64_t c = 1; r->done < r->total; c++) {
+        size_t n = chunk_bytes(r), after = r->total - r->done - n;
+        char *place = place_of(r, c, n);
+        MPIDI_NUMACOLL_above_run(a, &a->down, c, place, n, false);
+        if (after > 0 && !r->is_root)
+            MPIDI_NUMACOLL_above_expect(a, &a->down, c + 1,
+                                        a->net.call->state->all.buffers.chunk[(c + 1) % NC_CHUNKS],
+                                        after < n ? after : n);
+        deliver(r, place, n);
     }
-    return MPIDI_NUMACOLL_hier_close(x);
+    return MPIDI_NUMACOLL_above_close(a);
 }
 
-/* Everybody else's. */
-static int hear(struct MPIDI_NUMACOLL_comm *state, int speaker, struct nc_stream *user,
-                size_t *total)
-{
-    struct nc_bcast *bcast = &state->bcast[state->leaf + 1].bcast;
-    struct head head = {.total = 0};
-    struct nc_stream stream = {.bytes = (char *) &head, .length = sizeof head};
-    size_t sent = 0;
-    int mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, speaker, &stream, &sent));
+/* ---- across nodes: everybody else ---- */
 
-    for (*total = 0; *total < head.total && sent > 0; *total += sent)
+static int receive_from_leader(const struct nc_call *call, int leader, struct nc_stream *user,
+                               size_t *total)
+{
+    struct nc_bcast *bcast = &call->choice->bcast;
+    struct preamble preamble = {.total = 0};
+    struct nc_stream stream = {.bytes = (char *) &preamble, .length = sizeof preamble};
+    size_t sent = 0;
+    int mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, &stream, &sent));
+
+    for (*total = 0; *total < preamble.total && sent > 0; *total += sent)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_error(nc_bcast_node(bcast, speaker, user, &sent)));
+                                  MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, user, &sent)));
     return mpi_errno;
 }
 
-static int across_nodes(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root,
-                        MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+static int across_nodes(const struct nc_call *call, struct nc_typed *typed, int root)
 {
     struct nc_stream user;
-    struct relay r = {.is_root = comm->rank == root, .user = &user};
-    int mpi_errno, speaker = MPIDI_NUMACOLL_local_speaker(state, comm, root);
+    struct relay r = {.is_root = call->comm->rank == root, .user = &user};
+    int mpi_errno, leader = MPIDI_NUMACOLL_local_leader(call, root);
 
     MPIDI_NUMACOLL_stream_init(&user, typed);
-    if (state->rank == speaker) {
-        MPIDI_NUMACOLL_hier_open(&r.hier, state, root, comm, errflag);
+    if (call->state->rank == leader) {
+        MPIDI_NUMACOLL_above_open(&r.above, call, root);
         mpi_errno = relay(&r);
     } else {
-        mpi_errno = hear(state, speaker, &user, &r.total);
+        mpi_errno = receive_from_leader(call, leader, &user, &r.total);
     }
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(r.total, &user));
     return mpi_errno;
@@ -177,24 +201,19 @@ static int across_nodes(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *type
 
 /* ---- the call ---- */
 
-int MPIDI_NUMACOLL_bcast_typed(struct MPIDI_NUMACOLL_comm *state, struct nc_typed *typed, int root,
-                               MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_bcast_typed(const struct nc_call *call, struct nc_typed *typed, int root)
 {
-    if (!MPIDI_NUMACOLL_is_across(comm))
-        /* all ranks are on this node, in the order of their local ranks */
-        return node_part(state, typed, root);
-    return across_nodes(state, typed, root, comm, errflag);
+    /* without other nodes all ranks are on this one, in the order of their local ranks */
+    return call->across ? across_nodes(call, typed, root) : inside_node(call, typed, root);
 }
 
-int MPIDI_NUMACOLL_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                         MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_bcast(const struct nc_call *call, void *buffer, MPI_Aint count,
+                         MPI_Datatype datatype, int root)
 {
-    struct MPIDI_NUMACOLL_comm *state = MPIDI_NUMACOLL_home_state(comm);
     struct nc_typed typed = {.buffer = buffer, .count = count, .datatype = datatype};
     MPI_Aint size;
 
     MPIR_Datatype_get_size_macro(datatype, size);
-    MPIDI_NUMACOLL_count(state, NC_COLL_BCAST, (int) state->bcast[state->leaf + 1].kind,
-                         (size_t) (size * count));
-    return MPIDI_NUMACOLL_bcast_typed(state, &typed, root, comm, errflag);
+    MPIDI_NUMACOLL_count(call, (int) call->choice->bcast_tree, (size_t) (size * count));
+    return MPIDI_NUMACOLL_bcast_typed(call, &typed, root);
 }

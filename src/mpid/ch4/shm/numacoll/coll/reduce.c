@@ -1,15 +1,20 @@
 /* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it;
- * across nodes by windows, on each node to its speaker and then up the levels above the node. */
+ * across nodes by windows, on each node to its leader and then up the levels above the node. */
 
-#include "hier.h"
+#include "reduce.h"
+
+#include "above.h"
+#include "bcast.h"
+#include "bodies.h"
+#include "gather.h"
 
 /* ---- inside a node ---- */
 
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
 {
-    struct MPIDI_NUMACOLL_comm *state = r->state;
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
     struct nc_range every = {.first = 0, .count = nc_stream_rest(mine) / r->element};
-    struct nc_transfer *move = MPIDI_NUMACOLL_move(state);
+    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(r->call);
     struct nc_team all = nc_queue_everybody(&state->queue);
     bool unequal = false;
     int mpi_errno = MPI_SUCCESS;
@@ -18,10 +23,10 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
         return r->combiner.own(r->combiner.context, 0, every.count);
     if (r->commutative && r->plain)
         mpi_errno = MPIDI_NUMACOLL_error(
-            nc_reduce_tree_node(move, r->route, local_root, &r->combiner, mine, &unequal));
+            nc_reduce_tree_node(transfer, r->route, local_root, &r->combiner, mine, &unequal));
     else
-        mpi_errno = MPIDI_NUMACOLL_error(
-            nc_reduce_ordered_node(move, &all, local_root, &r->combiner, mine, &every, &unequal));
+        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(
+            transfer, &all, local_root, &r->combiner, mine, &every, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
@@ -32,7 +37,7 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
 /* What has been gathered, packed, the block of rank 0 first, to elements of the result. */
 static int join_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
 {
-    int error = 0, last = r->comm->local_size - 1;
+    int error = 0, last = r->call->comm->local_size - 1;
 
     for (int rank = last; rank >= 0 && !error; rank--) {
         const char *block = blocks + (size_t) rank * n * r->element;
@@ -48,8 +53,8 @@ static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *mem
     int mpi_errno = MPI_SUCCESS, enough = memory != NULL;
     struct nc_typed typed = {&enough, 1, MPI_INT};
 
-    if (bytes > NC_WINDOW)
-        mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->state, &typed, root, r->comm, r->errflag);
+    if (bytes > NC_CHUNK)
+        mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->call, &typed, root);
     else
         enough = 1;
     MPIR_ERR_CHECK(mpi_errno);
@@ -63,8 +68,8 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
 {
     int mpi_errno = MPI_SUCCESS;
     size_t count = (size_t) r->mine.count, most = MPIDI_NUMACOLL_gathered_at_once(r);
-    size_t bytes = most * (size_t) r->comm->local_size * r->element;
-    bool is_root = r->comm->rank == root;
+    size_t bytes = most * (size_t) r->call->comm->local_size * r->element;
+    bool is_root = r->call->comm->rank == root;
     char *memory = is_root ? MPL_malloc(bytes, MPL_MEM_COLL) : NULL;
 
     mpi_errno = agree_on_memory(r, bytes, memory, root);
@@ -74,9 +79,8 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
         struct nc_blocks blocks = {
             .buffer = memory, .count = (MPI_Aint) (n * r->element), .datatype = MPI_BYTE};
-        MPIDI_NUMACOLL_keep_first(
-            &mpi_errno,
-            MPIDI_NUMACOLL_gather_blocks(r->state, &mine, &blocks, root, tag, r->comm, r->errflag));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                  MPIDI_NUMACOLL_gather_blocks(r->call, &mine, &blocks, root, tag));
         if (is_root)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory, first, n));
     }
@@ -99,43 +103,43 @@ int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t 
     return MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
 }
 
-/* By a rank that speaks for its node: the root's windows are in its result. */
-static int speak(struct nc_reduction *r, const struct nc_ways *ways, int root, size_t most)
+/* A node's leader: the root's windows are in its result. */
+static int lead(struct nc_reduction *r, const struct nc_above_choice *choice, int root, size_t most)
 {
     size_t count = (size_t) r->mine.count;
-    bool is_root = r->comm->rank == root;
-    struct nc_hier x;
+    bool is_root = r->call->comm->rank == root;
+    struct nc_above x;
 
-    MPIDI_NUMACOLL_hier_open(&x, r->state, root, r->comm, r->errflag);
-    MPIDI_NUMACOLL_hier_combine_by(&x, r);
-    MPIDI_NUMACOLL_hier_up(&x, ways, 0);
+    MPIDI_NUMACOLL_above_open(&x, r->call, root);
+    MPIDI_NUMACOLL_above_combine_by(&x, r);
+    MPIDI_NUMACOLL_above_up(&x, choice, 0);
     for (uint64_t w = 0; w * most < count || w == 0; w++) {
         size_t first = w * most, n = count - first < most ? count - first : most;
         char *place = is_root ? (char *) r->result.buffer + (MPI_Aint) first * r->extent
-                              : r->state->all.window[w % NC_PLACES];
-        MPIDI_NUMACOLL_hier_expect(&x, &x.up, w, place, n);
-        MPIDI_NUMACOLL_hier_settle(&x, &x.up, w);
-        MPIDI_NUMACOLL_keep_first(&x.mpi_errno,
-                                  MPIDI_NUMACOLL_reduce_window(r, r->state->rank, first, n, place));
-        MPIDI_NUMACOLL_hier_run(&x, &x.up, w, place, n, false);
+                              : r->call->state->all.buffers.chunk[w % NC_CHUNKS];
+        MPIDI_NUMACOLL_above_expect(&x, &x.up, w, place, n);
+        MPIDI_NUMACOLL_above_wait_sends(&x, &x.up, w);
+        MPIDI_NUMACOLL_keep_first(&x.net.mpi_errno, MPIDI_NUMACOLL_reduce_window(
+                                                        r, r->call->state->rank, first, n, place));
+        MPIDI_NUMACOLL_above_run(&x, &x.up, w, place, n, false);
     }
-    return MPIDI_NUMACOLL_hier_close(&x);
+    return MPIDI_NUMACOLL_above_close(&x);
 }
 
 static int across_nodes(struct nc_reduction *r, int root)
 {
-    int speaker = MPIDI_NUMACOLL_local_speaker(r->state, r->comm, root), mpi_errno = MPI_SUCCESS;
+    int leader = MPIDI_NUMACOLL_local_leader(r->call, root), mpi_errno = MPI_SUCCESS;
     size_t count = (size_t) r->mine.count, most;
-    struct nc_ways ways;
+    struct nc_above_choice choice;
 
-    MPIDI_NUMACOLL_ways(r->state, NC_REDUCE, count * r->element, r->element, &ways);
-    most = ways.window / r->element;
-    if (r->state->rank == speaker)
-        return speak(r, &ways, root, most);
+    MPIDI_NUMACOLL_above_choose(r->call, NC_REDUCE, count * r->element, r->element, &choice);
+    most = choice.chunk / r->element;
+    if (r->call->state->rank == leader)
+        return lead(r, &choice, root, most);
     for (size_t first = 0; first < count || first == 0; first += most)
         MPIDI_NUMACOLL_keep_first(
             &mpi_errno, MPIDI_NUMACOLL_reduce_window(
-                            r, speaker, first, count - first < most ? count - first : most, NULL));
+                            r, leader, first, count - first < most ? count - first : most, NULL));
     return mpi_errno;
 }
 
@@ -143,7 +147,7 @@ static int across_nodes(struct nc_reduction *r, int root)
 
 int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
 {
-    bool across = MPIDI_NUMACOLL_is_across(r->comm);
+    bool across = r->call->across;
     struct nc_stream mine;
 
     if (!r->fits || (across && !(r->commutative && r->plain)))
@@ -154,14 +158,14 @@ int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
     return MPIDI_NUMACOLL_reduce_inside(r, root, &mine);
 }
 
-int MPIDI_NUMACOLL_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
-                          MPI_Op op, int root, MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_reduce(const struct nc_call *call, const void *sendbuf, void *recvbuf,
+                          MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
 {
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, sendbuf, recvbuf, comm->rank == root, count,
-                                                  datatype, op, comm, errflag);
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf,
+                                                  call->comm->rank == root, count, datatype, op);
 
-    MPIDI_NUMACOLL_count_typed(r.state, NC_COLL_REDUCE, &r.mine);
+    MPIDI_NUMACOLL_count_typed(call, &r.mine);
     MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));
     MPIDI_NUMACOLL_reduction_free(&r);

@@ -29,10 +29,9 @@ static int own(void *context, size_t first, size_t n)
 static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
 {
     struct nc_stream stream;
-    struct nc_ledger elsewhere; /* the combiner's caller counts */
 
     MPIDI_NUMACOLL_stream_init(&stream, to);
-    return nc_copy_out(&stream, packed, bytes, 0, &elsewhere);
+    return nc_copy_out(&stream, packed, bytes, 0, NULL); /* the combiner's caller counts */
 }
 
 static int take(void *context, size_t first, const void *packed, size_t n)
@@ -172,7 +171,7 @@ static bool is_plain(MPI_Datatype datatype, MPI_Aint size, MPI_Aint extent, MPI_
 
 size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r)
 {
-    size_t n = NC_WINDOW / ((size_t) r->comm->local_size * r->element);
+    size_t n = NC_CHUNK / ((size_t) r->call->comm->local_size * r->element);
 
     return n ? n : 1;
 }
@@ -181,10 +180,10 @@ size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r)
 static size_t joined_at_once(const struct nc_reduction *r)
 {
     size_t count = (size_t) r->mine.count,
-           fragment = MPIDI_NUMACOLL_move(r->state)->largest_fragment;
+           fragment = MPIDI_NUMACOLL_transfer(r->call)->largest_fragment;
     size_t n = MPIDI_NUMACOLL_gathered_at_once(r);
 
-    if (r->fits && !MPIDI_NUMACOLL_is_across(r->comm))
+    if (r->fits && !r->call->across)
         n = (fragment > NC_REDUCE_INLINE ? fragment : NC_REDUCE_INLINE) / r->element + 1;
     return n < count ? n : count;
 }
@@ -205,14 +204,13 @@ fn_fail:
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf,
-                                  bool has_result, MPI_Aint count, MPI_Datatype datatype, MPI_Op op,
-                                  MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *call,
+                                  const void *sendbuf, void *recvbuf, bool has_result,
+                                  MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
 {
     MPI_Aint size, extent, lb = 0, true_extent = 0;
     bool builtin = MPIDI_NUMACOLL_is_builtin(datatype);
-    struct MPIDI_NUMACOLL_comm *state = MPIDI_NUMACOLL_home_state(comm);
-    nc_combine *combine = builtin ? numbers(state, op, datatype) : NULL;
+    nc_combine *combine = builtin ? numbers(call->state, op, datatype) : NULL;
 
     /* both may be far away, and what follows here takes as long as they do */
     __builtin_prefetch(sendbuf);
@@ -226,9 +224,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     if (size == 0)
         count = 0;
     /* one by one: a struct as large would first be filled with zeros */
-    r->state = state;
-    r->comm = comm;
-    r->errflag = errflag;
+    r->call = call;
     r->mine = (struct nc_typed){(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count,
                                 datatype};
     r->result = (struct nc_typed){recvbuf, count, datatype};
@@ -239,9 +235,8 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* on several nodes by what they have agreed on, for their slots may differ */
-    r->fits = MPIDI_NUMACOLL_is_across(comm)
-                  ? r->element <= state->smallest_slot && r->element <= NC_WINDOW
-                  : nc_reduce_fits(MPIDI_NUMACOLL_move(state), r->element);
+    r->fits = call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
+                           : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element);
     r->temporary = NULL;
     r->allocated = NULL;
     r->combiner.element = r->element;
@@ -251,7 +246,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, v
     r->combiner.join = join;
     r->combiner.join_packed = join_packed;
     r->combiner.numbers = combine;
-    r->route = &state->reduce[state->leaf + 1].route;
+    r->route = &call->choice->reduce;
     MPIDI_NUMACOLL_combine_from(r, &r->mine, 0, recvbuf);
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }

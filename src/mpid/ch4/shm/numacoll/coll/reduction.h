@@ -4,13 +4,11 @@
 #ifndef NUMACOLL_REDUCTION_H_INCLUDED
 #define NUMACOLL_REDUCTION_H_INCLUDED
 
-#include "across.h"
+#include "../mpich/call.h"
 
 /* A call's operands. Private to a rank. */
 struct nc_reduction {
-    struct MPIDI_NUMACOLL_comm *state;
-    MPIR_Comm *comm;
-    NC_ERRFLAG_T errflag;
+    const struct nc_call *call;
     struct nc_typed mine;   /* MPI_IN_PLACE is resolved: then it is the result */
     struct nc_typed result; /* if this rank has one */
     bool has_result;
@@ -28,9 +26,9 @@ struct nc_reduction {
 };
 
 /* Errors: no memory; the call is to be made all the same. */
-int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const void *sendbuf, void *recvbuf,
-                                  bool has_result, MPI_Aint count, MPI_Datatype datatype, MPI_Op op,
-                                  MPIR_Comm *comm, NC_ERRFLAG_T errflag);
+int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *call,
+                                  const void *sendbuf, void *recvbuf, bool has_result,
+                                  MPI_Aint count, MPI_Datatype datatype, MPI_Op op);
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
 
 /* Asks for the first lines of the operands ahead of their use, but the very first, which
@@ -63,17 +61,5 @@ int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, vo
 /* Elements first .. first + n - 1 of mine or of the result. */
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of,
                                         size_t first, size_t n);
-
-/* Reduce to a rank of this node, inside it; also what is left of a stream. */
-int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine);
-
-/* Of elements first .. first + n - 1; the result of those, if this rank has it, begins at `result`.
- */
-int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n,
-                                 char *result);
-
-/* Reduce, to a rank of the communicator; of a call of either kind, so that the tag is the caller's.
- */
-int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag);
 
 #endif

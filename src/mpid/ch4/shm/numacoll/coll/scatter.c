@@ -1,16 +1,15 @@
 /* MPI_Scatter, MPI_Scatterv: the root fills the queues of the receivers; to other nodes it sends
  * messages, whose leaders do that. */
 
-#include "across.h"
+#include "packed.h"
+#include "bodies.h"
 
 /* A call. */
 struct scatter {
-    struct MPIDI_NUMACOLL_comm *state;
+    const struct nc_call *call;
     const struct nc_blocks *blocks;
     struct nc_typed *mine;
     int root, tag;
-    MPIR_Comm *comm;
-    NC_ERRFLAG_T errflag;
 };
 
 /* ---- the root ---- */
@@ -19,14 +18,13 @@ struct scatter {
 static int serve(const struct scatter *s)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct MPIDI_NUMACOLL_comm *state = s->state;
-    struct nc_stream *to = MPIDI_NUMACOLL_block_streams(state, s->blocks,
-                                                        MPIDI_NUMACOLL_members(state, s->comm));
+    struct MPIDI_NUMACOLL_comm *state = s->call->state;
+    struct nc_stream *to = MPIDI_NUMACOLL_block_streams(s->call, s->blocks);
     struct nc_typed own = MPIDI_NUMACOLL_block(s->blocks, s->root);
 
     if (state->size > 1)
         mpi_errno = MPIDI_NUMACOLL_error(
-            nc_scatter_node(MPIDI_NUMACOLL_move(state), state->rank, to, NULL, NULL));
+            nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), state->rank, to, NULL, NULL));
     /* last: meanwhile the others read */
     if (s->mine->buffer != MPI_IN_PLACE)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine));
@@ -35,28 +33,26 @@ static int serve(const struct scatter *s)
 
 static int send_node(const struct scatter *s, int node)
 {
-    const struct nc_hierarchy *h = &s->state->all;
+    const struct nc_hierarchy *h = &s->call->state->all;
     int mpi_errno = MPI_SUCCESS;
-    struct nc_freight freight;
+    struct nc_packed packed;
     struct nc_stream *block = MPIDI_NUMACOLL_node_streams(h, s->blocks, node);
 
-    MPIDI_NUMACOLL_freight_open(&freight, s->state, node, s->comm, nc_hierarchy_leader(h, node),
-                                s->tag, s->errflag);
-    for (int i = 0; i < freight.ranks; i++)
-        freight.length[i] = block[i].length;
-    MPIDI_NUMACOLL_freight_count(&freight);
+    MPIDI_NUMACOLL_packed_open(&packed, s->call, node, nc_hierarchy_leader(h, node), s->tag);
+    for (int i = 0; i < packed.ranks; i++)
+        packed.length[i] = block[i].length;
+    MPIDI_NUMACOLL_packed_count(&packed);
     do {
-        char *at = MPIDI_NUMACOLL_freight_load(&freight);
-        for (int i = 0; i < freight.ranks; i++) {
-            size_t window = MPIDI_NUMACOLL_freight_window(&freight, i);
-            struct nc_ledger elsewhere;
+        char *at = MPIDI_NUMACOLL_packed_load(&packed);
+        for (int i = 0; i < packed.ranks; i++) {
+            size_t bytes = MPIDI_NUMACOLL_packed_bytes(&packed, i);
             MPIDI_NUMACOLL_keep_first(
-                &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&block[i], at, window, 0, &elsewhere)));
-            at += window;
+                &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&block[i], at, bytes, 0, NULL)));
+            at += bytes;
         }
-        MPIDI_NUMACOLL_freight_send(&freight, at);
-    } while (MPIDI_NUMACOLL_freight_next(&freight));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_freight_close(&freight));
+        MPIDI_NUMACOLL_packed_send(&packed, at);
+    } while (MPIDI_NUMACOLL_packed_next(&packed));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
     return mpi_errno;
 }
 
@@ -70,7 +66,7 @@ static int receive_near(const struct scatter *s, int local_root)
 
     MPIDI_NUMACOLL_stream_init(&stream, s->mine);
     mpi_errno = MPIDI_NUMACOLL_error(
-        nc_scatter_node(MPIDI_NUMACOLL_move(s->state), local_root, NULL, &stream, &sent));
+        nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), local_root, NULL, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
@@ -78,132 +74,130 @@ static int receive_near(const struct scatter *s, int local_root)
 /* ---- on another node than the root's ---- */
 
 /* The leader tells the others the lengths, and so how many windows there are. */
-static int share_lengths(const struct scatter *s, struct nc_freight *freight)
+static int share_lengths(const struct scatter *s, struct nc_packed *packed)
 {
-    struct MPIDI_NUMACOLL_comm *state = s->state;
-    struct nc_stream lengths = {.bytes = (char *) freight->length,
-                                .length = (size_t) state->size * sizeof *freight->length};
+    struct MPIDI_NUMACOLL_comm *state = s->call->state;
+    struct nc_stream lengths = {.bytes = (char *) packed->length,
+                                .length = (size_t) state->size * sizeof *packed->length};
     size_t sent;
     int error = 0;
 
     if (state->size > 1)
-        error = nc_bcast_node(&state->bcast[state->leaf + 1].bcast, 0, &lengths, &sent);
-    MPIDI_NUMACOLL_freight_count(freight);
+        error = nc_bcast_node(&s->call->choice->bcast, 0, &lengths, &sent);
+    MPIDI_NUMACOLL_packed_count(packed);
     return MPIDI_NUMACOLL_error(error);
 }
 
 /* Leader: a window of everybody's. */
-static int share_window(const struct scatter *s, const struct nc_freight *freight, char *at,
-                        struct nc_stream *mine)
+static int share_chunk(const struct scatter *s, const struct nc_packed *packed, char *at,
+                       struct nc_stream *mine)
 {
-    struct MPIDI_NUMACOLL_comm *state = s->state;
+    struct MPIDI_NUMACOLL_comm *state = s->call->state;
     int mpi_errno = MPI_SUCCESS;
-    struct nc_ledger elsewhere;
     const char *own = at;
 
     for (int i = 0; i < state->size; i++) {
-        size_t window = MPIDI_NUMACOLL_freight_window(freight, i);
-        state->stream[i] = (struct nc_stream){.bytes = at, .length = window};
-        at += window;
+        size_t bytes = MPIDI_NUMACOLL_packed_bytes(packed, i);
+        state->stream[i] = (struct nc_stream){.bytes = at, .length = bytes};
+        at += bytes;
     }
     if (state->size > 1)
         mpi_errno = MPIDI_NUMACOLL_error(
-            nc_scatter_node(MPIDI_NUMACOLL_move(state), 0, state->stream, NULL, NULL));
+            nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), 0, state->stream, NULL, NULL));
     MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(
-                        mine, own, MPIDI_NUMACOLL_freight_window(freight, 0), 0, &elsewhere)));
+        &mpi_errno, MPIDI_NUMACOLL_error(
+                        nc_copy_out(mine, own, MPIDI_NUMACOLL_packed_bytes(packed, 0), 0, NULL)));
     return mpi_errno;
 }
 
-static int receive_as_leader(const struct scatter *s, struct nc_freight *freight,
+static int receive_as_leader(const struct scatter *s, struct nc_packed *packed,
                              struct nc_stream *mine)
 {
     int mpi_errno = MPI_SUCCESS;
 
     do {
-        char *at = MPIDI_NUMACOLL_freight_receive(freight);
-        if (freight->round == 0)
-            mpi_errno = share_lengths(s, freight);
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, share_window(s, freight, at, mine));
-    } while (MPIDI_NUMACOLL_freight_next(freight));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_freight_close(freight));
+        char *at = MPIDI_NUMACOLL_packed_receive(packed);
+        if (packed->round == 0)
+            mpi_errno = share_lengths(s, packed);
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
+    } while (MPIDI_NUMACOLL_packed_next(packed));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(packed));
     return mpi_errno;
 }
 
-static int receive_from_leader(const struct scatter *s, struct nc_freight *freight,
+static int receive_from_leader(const struct scatter *s, struct nc_packed *packed,
                                struct nc_stream *mine)
 {
-    int mpi_errno = share_lengths(s, freight);
+    int mpi_errno = share_lengths(s, packed);
 
     do {
         size_t sent;
         MPIDI_NUMACOLL_keep_first(
-            &mpi_errno, MPIDI_NUMACOLL_error(
-                            nc_scatter_node(MPIDI_NUMACOLL_move(s->state), 0, NULL, mine, &sent)));
-    } while (MPIDI_NUMACOLL_freight_next(freight));
+            &mpi_errno, MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), 0,
+                                                             NULL, mine, &sent)));
+    } while (MPIDI_NUMACOLL_packed_next(packed));
     return mpi_errno;
 }
 
 static int receive_across(const struct scatter *s)
 {
-    const struct nc_hierarchy *h = &s->state->all;
+    const struct nc_hierarchy *h = &s->call->state->all;
     int mpi_errno = MPI_SUCCESS;
-    struct nc_freight freight;
+    struct nc_packed packed;
     struct nc_stream mine;
 
     MPIDI_NUMACOLL_stream_init(&mine, s->mine);
-    MPIDI_NUMACOLL_freight_open(&freight, s->state, h->node, s->comm, s->root, s->tag, s->errflag);
-    mpi_errno = s->state->rank == 0 ? receive_as_leader(s, &freight, &mine)
-                                    : receive_from_leader(s, &freight, &mine);
+    MPIDI_NUMACOLL_packed_open(&packed, s->call, h->node, s->root, s->tag);
+    mpi_errno = s->call->state->rank == 0 ? receive_as_leader(s, &packed, &mine)
+                                          : receive_from_leader(s, &packed, &mine);
     MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_compare_lengths(freight.length[s->state->rank], &mine));
+        &mpi_errno, MPIDI_NUMACOLL_compare_lengths(packed.length[s->call->state->rank], &mine));
     return mpi_errno;
 }
 
 /* ---- both ---- */
 
-static int scatter(const struct scatter *s, enum nc_coll coll)
+static int scatter(const struct scatter *s)
 {
-    struct MPIDI_NUMACOLL_comm *state = s->state;
-    bool across = MPIDI_NUMACOLL_is_across(s->comm), is_root = s->comm->rank == s->root;
+    struct MPIDI_NUMACOLL_comm *state = s->call->state;
+    bool across = s->call->across, is_root = s->call->comm->rank == s->root;
     const struct nc_hierarchy *h = &state->all;
     int mpi_errno = MPI_SUCCESS;
 
-    MPIDI_NUMACOLL_count_typed(state, coll, is_root ? NULL : s->mine);
+    MPIDI_NUMACOLL_count_typed(s->call, is_root ? NULL : s->mine);
     /* other nodes first: they are further away */
     for (int distance = 1; across && is_root && distance < h->nodes; distance++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, send_node(s, nc_hierarchy_back(h, distance)));
     if (is_root)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, serve(s));
     else if (!across || h->node_of[s->root] == h->node)
-        mpi_errno = receive_near(s, across ? MPIR_Get_intranode_rank(s->comm, s->root) : s->root);
+        mpi_errno = receive_near(s, MPIDI_NUMACOLL_local_rank(s->call, s->root));
     else
         mpi_errno = receive_across(s);
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                           void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
-                           MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+int MPIDI_NUMACOLL_scatter(const struct nc_call *call, const void *sendbuf, MPI_Aint sendcount,
+                           MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                           MPI_Datatype recvtype, int root)
 {
     struct nc_blocks blocks = {
         .buffer = (void *) sendbuf, .count = sendcount, .datatype = sendtype};
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
-    struct scatter call = {
-        MPIDI_NUMACOLL_home_state(comm), &blocks, &mine, root, MPIR_SCATTER_TAG, comm, errflag};
+    struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTER_TAG};
 
-    return scatter(&call, NC_COLL_SCATTER);
+    return scatter(&s);
 }
 
-int MPIDI_NUMACOLL_scatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
+int MPIDI_NUMACOLL_scatterv(const struct nc_call *call, const void *sendbuf,
+                            const MPI_Aint *sendcounts, const MPI_Aint *displs,
                             MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
-                            MPI_Datatype recvtype, int root, MPIR_Comm *comm, NC_ERRFLAG_T errflag)
+                            MPI_Datatype recvtype, int root)
 {
     struct nc_blocks blocks = {
         .buffer = (void *) sendbuf, .counts = sendcounts, .displs = displs, .datatype = sendtype};
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
-    struct scatter call = {
-        MPIDI_NUMACOLL_home_state(comm), &blocks, &mine, root, MPIR_SCATTERV_TAG, comm, errflag};
+    struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTERV_TAG};
 
-    return scatter(&call, NC_COLL_SCATTERV);
+    return scatter(&s);
 }

@@ -1,6 +1,10 @@
 /* The levels and groups of all processes of a communicator, on however many nodes. */
 
-#include "numacoll.h"
+#include "hierarchy.h"
+
+#include "diag.h"
+#include "location.h"
+#include "../core/nc_arena.h"
 
 /* What a process tells all others: its row of locations, and what it was made from: network file
  * and LEVELS. */
@@ -21,10 +25,10 @@ static void finish_rows(int *rows, MPIR_Comm *comm)
 {
     bool same = same_file(rows, comm->local_size);
 
-    if (!same && comm->rank == 0)
-        fprintf(stderr, "numacoll: NETWORK_FILE and LEVELS: must be the same on all nodes, the "
-                        "file with the same text: "
-                        "switches are not used\n");
+    if (!same)
+        MPIDI_NUMACOLL_complain(comm->rank,
+                                "NETWORK_FILE and LEVELS: must be the same on all nodes, the file "
+                                "with the same text: switches are not used");
     for (int rank = 0; rank < comm->local_size; rank++) {
         int *row = rows + rank * NC_LEVELS;
         memmove(row, rows + rank * COLUMNS, NC_LEVELS * sizeof(int));
@@ -107,63 +111,77 @@ static int most_on_a_node(const MPIR_Comm *comm)
     return counted ? most : comm->local_size;
 }
 
-/* The parts of the memory that stays, and of that needed for the making, bytes from their starts.
- */
-struct parts {
-    size_t groups, lists, stream, typed, length, sent, leg, step, window, window_bytes, end;
-    int legs;
-    size_t rows, topo, numbered, made;
-};
-
-static struct parts parts_of(const MPIR_Comm *comm)
+/* Buffers for messages of `bytes` each: those of the schedules, in which the others have theirs. */
+static void take_buffers(struct nc_net_buffers *b, size_t bytes, struct nc_arena *arena)
 {
-    size_t ranks = (size_t) comm->local_size, most = (size_t) most_on_a_node(comm);
-    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS};
-    struct parts p = {.stream = 0};
+    char *two = nc_arena_take(arena, 2, bytes, 64);
 
-    p.window_bytes = comm->node_count > 1 ? nc_window_bytes(most) : 0;
-    p.typed = p.stream + most * sizeof(struct nc_stream);
-    p.length = p.typed + most * sizeof(struct nc_typed);
+    b->chunk[0] = b->packed[0] = b->arrived = two;
+    b->chunk[1] = b->packed[1] = two ? two + bytes : NULL;
+    b->chunk[2] = nc_arena_take(arena, 1, bytes, 64);
+    b->operand[0] = nc_arena_take(arena, 1, bytes, 64);
+    b->operand[1] = b->outgoing = nc_arena_take(arena, 1, bytes, 64);
+    b->packed_bytes = bytes;
+}
+
+_Static_assert(NC_CHUNKS == 3, "take_buffers has three chunks");
+
+/* The arrays that stay. most: ranks of the largest node. */
+static void take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, size_t most,
+                        struct nc_arena *arena)
+{
+    size_t ranks = (size_t) comm->local_size;
+    bool several = comm->node_count > 1;
+
     /* the members beside me of all groups I may be in are other nodes: as if one group had them all
      */
-    p.legs = comm->node_count > 1 ? nc_schedule_most(comm->node_count) : 0;
-    p.sent = p.length + most * sizeof(uint64_t);
-    p.leg = p.sent + (size_t) (NC_LANES * NC_PLACES * p.legs) * sizeof(MPIR_Request *);
-    p.step = p.leg + (size_t) (NC_LANES * p.legs) * sizeof(struct nc_leg);
-    p.window = (p.step + (size_t) p.legs * sizeof(struct nc_step) + 63) / 64 * 64;
-    p.groups = p.window + NC_WINDOWS * p.window_bytes;
-    p.lists = p.groups + (nc_groups_most_bytes(comm->local_size, NC_LEVELS + 1) + 7) / 8 * 8;
-    p.end = p.lists + (4 * ranks + 1) * sizeof(int);
-    p.topo = p.rows + ranks * COLUMNS * sizeof(int);
-    p.topo = (p.topo + 7) / 8 * 8;
-    p.numbered = p.topo + (nc_topo_bytes(&locations) + 7) / 8 * 8;
-    p.made = p.numbered + 2 * ranks * sizeof(int);
-    return p;
+    h->messages = several ? nc_schedule_most(comm->node_count) : 0;
+    take_buffers(&h->buffers, several ? nc_message_bytes(most) : 0, arena);
+    h->stream = NC_ARENA_TAKE(arena, most, struct nc_stream);
+    h->typed = NC_ARENA_TAKE(arena, most, struct nc_typed);
+    h->length = NC_ARENA_TAKE(arena, most, uint64_t);
+    h->sent = NC_ARENA_TAKE(arena, (size_t) (NC_PIPELINES * NC_CHUNKS * h->messages),
+                            MPIR_Request *);
+    h->message = NC_ARENA_TAKE(arena, (size_t) (NC_PIPELINES * h->messages), struct nc_net_message);
+    h->step = NC_ARENA_TAKE(arena, (size_t) h->messages, struct nc_step);
+    h->group_memory = nc_arena_take(arena, nc_groups_most_bytes(comm->local_size, NC_LEVELS + 1), 1,
+                                    8);
+    h->node_of = NC_ARENA_TAKE(arena, ranks, int);
+    h->member = NC_ARENA_TAKE(arena, ranks, int);
+    h->back = NC_ARENA_TAKE(arena, ranks, int);
+    h->first = NC_ARENA_TAKE(arena, ranks + 1, int);
+}
+
+/* What is needed for the making only. */
+struct scratch {
+    int *rows, *numbered, *order;
+    char *topo;
+};
+
+static void take_scratch(struct scratch *s, const MPIR_Comm *comm, struct nc_arena *arena)
+{
+    size_t ranks = (size_t) comm->local_size;
+    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS};
+
+    s->rows = NC_ARENA_TAKE(arena, ranks * COLUMNS, int);
+    s->topo = nc_arena_take(arena, nc_topo_bytes(&locations), 1, 8);
+    s->numbered = NC_ARENA_TAKE(arena, ranks, int);
+    s->order = NC_ARENA_TAKE(arena, ranks, int);
 }
 
 bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const MPIR_Comm *comm)
 {
-    struct parts p = parts_of(comm);
-    int ranks = comm->local_size;
+    size_t most = (size_t) most_on_a_node(comm);
+    struct nc_arena stays = {.base = NULL}, scratch = {.base = NULL};
+    struct scratch s;
 
-    h->memory = MPL_malloc(p.end, MPL_MEM_COLL);
-    h->scratch = MPL_malloc(p.made, MPL_MEM_COLL);
+    take_arrays(h, comm, most, &stays);
+    take_scratch(&s, comm, &scratch);
+    h->memory = MPL_malloc(stays.bytes, MPL_MEM_COLL);
+    h->scratch = MPL_malloc(scratch.bytes, MPL_MEM_COLL);
     if (!h->memory || !h->scratch)
         return false;
-    h->stream = (struct nc_stream *) ((char *) h->memory + p.stream);
-    h->typed = (struct nc_typed *) ((char *) h->memory + p.typed);
-    h->length = (uint64_t *) ((char *) h->memory + p.length);
-    for (int i = 0; i < NC_WINDOWS; i++)
-        h->window[i] = (char *) h->memory + p.window + (size_t) i * p.window_bytes;
-    h->window_bytes = p.window_bytes;
-    h->sent = (MPIR_Request **) ((char *) h->memory + p.sent);
-    h->leg = (struct nc_leg *) ((char *) h->memory + p.leg);
-    h->step = (struct nc_step *) ((char *) h->memory + p.step);
-    h->legs = p.legs;
-    h->node_of = (int *) ((char *) h->memory + p.lists);
-    h->member = h->node_of + ranks;
-    h->back = h->member + ranks;
-    h->first = h->back + ranks;
+    take_arrays(h, comm, most, &(struct nc_arena){.base = h->memory});
     return true;
 }
 
@@ -179,24 +197,24 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, row[COLUMNS];
-    struct parts p = parts_of(comm);
-    char *scratch = h->scratch;
-    int *rows = (int *) (scratch + p.rows), *numbered = (int *) (scratch + p.numbered);
-    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS, .unit = rows};
+    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS};
+    struct scratch s;
     struct nc_topo topo;
 
+    take_scratch(&s, comm, &(struct nc_arena){.base = h->scratch});
+    locations.unit = s.rows;
     memcpy(row, mine, NC_LEVELS * sizeof(int));
     row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
-    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, rows, COLUMNS, MPI_INT, comm,
+    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, s.rows, COLUMNS, MPI_INT, comm,
                                             errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    finish_rows(rows, comm);
+    finish_rows(s.rows, comm);
     /* nodes are told apart whatever LEVELS says: they are not reached in the same way */
-    nc_topo_make(&topo, scratch + p.topo, &locations, levels | 1u << NC_LEVEL_NODE);
-    nc_groups_make(&h->groups, (char *) h->memory + p.groups, &topo);
+    nc_topo_make(&topo, s.topo, &locations, levels | 1u << NC_LEVEL_NODE);
+    nc_groups_make(&h->groups, h->group_memory, &topo);
     memcpy(h->name, topo.name, sizeof h->name);
-    number_nodes(h, &locations, numbered, numbered + comm->local_size, comm->rank);
-    list_members(h, comm->local_size, numbered);
+    number_nodes(h, &locations, s.numbered, s.order, comm->rank);
+    list_members(h, comm->local_size, s.numbered);
     list_back(h);
     measure_groups(h);
 

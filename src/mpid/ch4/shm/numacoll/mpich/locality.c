@@ -1,8 +1,9 @@
 /* What the launcher says of where it has put the ranks of this node, where MPICH speaks PMIx with
  * it. */
 
-#include "numacoll.h"
+#include "locality.h"
 
+#include "mpidimpl.h"
 #include "../core/nc_locality.h"
 
 #ifdef USE_PMIX_API

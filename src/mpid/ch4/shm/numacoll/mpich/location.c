@@ -8,12 +8,15 @@
  * by one process of a communicator's node when its segment is made, and by local rank 0 at the
  * start, so that an error is one of MPI_Init. */
 
-#include "numacoll.h"
+#include "location.h"
 
 #include <errno.h>
 
-#include "../core/nc_netfile.h"
+#include "diag.h"
+#include "locality.h"
 #include "machine.h"
+#include "text_file.h"
+#include "../core/nc_netfile.h"
 #include "numacoll_mpir.h"
 
 static struct nc_machine *machine; /* NULL until it is needed in this process */
@@ -32,11 +35,10 @@ static bool is_binding(const char *mapping)
     return !*mapping || !strcmp(mapping, "binding");
 }
 
-/* One line from a local rank 0. */
+/* Only this process has looked. */
 static bool complain(const char *variable, const char *problem)
 {
-    fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_%s: %s\n", variable, problem);
-    fflush(stderr);
+    MPIDI_NUMACOLL_complain(0, "MPIR_CVAR_NUMACOLL_%s: %s", variable, problem);
     return false;
 }
 
@@ -136,7 +138,7 @@ static bool load_network(void)
     if (network.loaded || !*MPIR_CVAR_NUMACOLL_NETWORK_FILE)
         return true;
     network.loaded = true;
-    text = MPIDI_NUMACOLL_read_text(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
+    text = MPIDI_NUMACOLL_text_file_read(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
     if (!text) {
         snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s",
                  MPIR_CVAR_NUMACOLL_NETWORK_FILE, strerror(errno));
@@ -144,7 +146,7 @@ static bool load_network(void)
     }
     good = find_switches(text);
     if (good)
-        network.checksum = (int) MPIDI_NUMACOLL_checksum(text);
+        network.checksum = (int) MPIDI_NUMACOLL_text_checksum(text);
     MPL_free(text);
     return good;
 }
@@ -164,7 +166,7 @@ int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
     if (MPIR_Process.local_rank == 0)
         good = check_machine() && load_network();
     if (!good)
-        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
+        MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
 fn_exit:
@@ -255,9 +257,9 @@ int MPIDI_NUMACOLL_network_checksum(void)
     return network.checksum;
 }
 
-size_t MPIDI_NUMACOLL_locate_bytes(int ranks)
+size_t MPIDI_NUMACOLL_locate_ints(int ranks)
 {
-    return ((size_t) ranks * (COLUMNS + 1) + EXTRA) * sizeof(int);
+    return (size_t) ranks * (COLUMNS + 1) + EXTRA;
 }
 
 int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,

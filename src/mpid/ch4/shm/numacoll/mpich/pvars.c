@@ -1,9 +1,11 @@
 /* The counts as performance variables of MPI_T, category NUMACOLL: made when MPI starts, computed
  * when read. */
 
-#include "numacoll.h"
+#include "pvars.h"
 
 #include <stddef.h>
+
+#include "stats.h"
 
 /* The sum of n numbers of struct nc_counts. */
 struct row {
@@ -53,7 +55,7 @@ static void add(int *used, bool counter, size_t offset, int n, const char *descr
 
 static void add_collective(int *used, enum nc_coll c)
 {
-    const char *name = MPIDI_NUMACOLL_coll_name(c), *word = MPIDI_NUMACOLL_algorithms(c);
+    const char *name = MPIDI_NUMACOLL_coll_name(c), *word = MPIDI_NUMACOLL_coll_algorithms(c);
 
     add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_counts *) 0)->served[0]), NC_WAYS,
         "calls of the program served by numacoll", "numacoll_%s_calls", name);

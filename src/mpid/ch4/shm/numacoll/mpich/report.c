@@ -1,11 +1,14 @@
 /* What users read on stderr, or in REPORT_FILE: how a communicator was set up, and what was served
  * at the end. */
 
-#include "numacoll.h"
+#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "diag.h"
+#include "settings.h"
 
 static int open_report_file(void)
 {
@@ -16,10 +19,10 @@ static int open_report_file(void)
         return -1;
     int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0 && !told) {
-        fprintf(stderr,
-                "numacoll: MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can be "
-                "written, told here\n",
-                name, strerror(errno));
+        MPIDI_NUMACOLL_complain(0,
+                                "MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can "
+                                "be written, told here",
+                                name, strerror(errno));
         told = true;
     }
     return fd;
@@ -86,7 +89,7 @@ static void print_plan(FILE *out, enum nc_setting setting, const struct nc_plan 
 
 static void print_plans(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
 {
-    const struct nc_across_choice *c = &state->across[0];
+    const struct nc_choice *c = &state->choice[0];
     int above = state->all.above, levels = state->all.groups.levels;
 
     print_plan(out, NC_VAR_BCAST_GROUP, &c->plan[NC_BCAST], state, true, above);
@@ -95,7 +98,7 @@ static void print_plans(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
         return;
     print_plan(out, NC_VAR_ALLREDUCE_GROUP, &c->plan[NC_ALLREDUCE], state, false, levels - 1);
     fprintf(out, ", windows of %s%d bytes between nodes", c->window ? "" : "at most ",
-            c->window ? c->window : NC_WINDOW);
+            c->window ? c->window : NC_CHUNK);
 }
 
 /* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
@@ -132,17 +135,16 @@ static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MP
 
 static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
+    const struct nc_choice *c = &state->choice[0];
     char tree[32], barrier[32], version[32];
 
     fprintf(out, "numacoll: communicator of %d ranks, %d on this node: ", comm->local_size,
             state->size);
     if (state->segment.base)
         print_sharing(out, state, comm);
-    MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) state->bcast[0].kind, tree, sizeof tree);
-    MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) state->barrier[0].kind, barrier,
-                          sizeof barrier);
-    MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, state->reduce[0].version, version,
-                          sizeof version);
+    MPIDI_NUMACOLL_format(NC_VAR_BCAST_TREE, (int) c->bcast_tree, tree, sizeof tree);
+    MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) c->barrier_kind, barrier, sizeof barrier);
+    MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, c->allreduce_version, version, sizeof version);
     fprintf(out, "bcast_tree %s, barrier %s, allreduce_version %s", tree, barrier, version);
     print_plans(out, state);
     print_levels(out, &state->all);

@@ -1,11 +1,12 @@
 /* Shared memory for one set of node-local ranks: made once, placed by its owners, accounted
  * exactly.
  *
- *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it, writes the
- * header 2  it tells the others where the backing is; each maps it and checks the header 3  all
- * agree that everybody has it; if not, the same with the next choice of backing 4  each allocates
- * and touches its own region 5  all agree that everybody could, and each asks the kernel where its
- * pages are
+ *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it and writes
+ *      the header
+ *   2  it tells the others where the backing is; each maps it and checks the header
+ *   3  all agree that everybody has it; if not, they try the next choice of backing
+ *   4  each allocates and touches its own region
+ *   5  all agree that everybody could, and each asks the kernel where its pages are
  *
  * The exchange uses fixed MPIR algorithms on node_comm, which never select anything. */
 
@@ -15,10 +16,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "numacoll.h"
+#include "mpidimpl.h"
+#include "segment.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
 #define LAYOUT_VERSION 2
@@ -78,28 +79,6 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
 }
 
 /* ---- backings ---- */
-
-/* The number behind a word in a file of the kernel's, times `unit`; 0 if it is not there. */
-static size_t number_in(const char *path, const char *before, size_t unit)
-{
-    char *text = MPIDI_NUMACOLL_read_text(path), *at = text ? strstr(text, before) : NULL;
-    size_t bytes = at ? strtoul(at + strlen(before), NULL, 10) * unit : 0;
-
-    MPL_free(text);
-    return bytes;
-}
-
-/* Bytes of a page of the kind that is wanted; ordinary ones where the system knows no such kind. */
-static size_t page_bytes(int huge_pages)
-{
-    size_t page = 0;
-
-    if (huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb)
-        page = number_in("/proc/meminfo", "Hugepagesize:", 1024);
-    else if (huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_thp)
-        page = number_in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "", 1);
-    return page > NC_PAGE && (page & (page - 1)) == 0 ? page : NC_PAGE;
-}
 
 /* A file must leave MPICH's own message cells what they may still need: their pages come when they
  * are touched. */
@@ -175,45 +154,6 @@ static uint64_t fresh_nonce(void)
            MPL_atomic_fetch_add_uint64(&count, 1);
 }
 
-/* A signal undoes and ends fallocate; that is no lack of memory. */
-static bool allocate_pages(int fd, char *base, size_t start, size_t bytes)
-{
-    int failed;
-
-    /* fallocate knows nothing of the advice for huge pages. This does, and fails where a touch
-     * would raise SIGBUS; what it has not made, because it failed or is not known, is made as
-     * ordinary pages. */
-    madvise(base + start, bytes, MADV_POPULATE_WRITE);
-    do {
-        failed = fallocate(fd, 0, (off_t) start, (off_t) bytes);
-    } while (failed && errno == EINTR);
-    return !failed;
-}
-
-static int my_numa_node(void)
-{
-    unsigned cpu, node;
-    return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int) node;
-}
-
-/* Ties pages that are not there yet to this process's NUMA node. Containers may refuse it: then the
- * first touch decides alone, which on a quiet machine comes to the same. */
-static void bind_pages(char *base, size_t start, size_t bytes, size_t page)
-{
-    enum { BIND = 2, BITS = 8 * sizeof(unsigned long), WORDS = 1024 / BITS };
-    unsigned long nodes[WORDS] = {0};
-    int node = my_numa_node();
-
-    if (node < 0 || node >= WORDS * BITS)
-        return;
-    nodes[node / BITS] = 1ul << node % BITS;
-    /* whole huge pages: those at the ends are shared with ranks of the same node */
-    bytes += start % page;
-    start -= start % page;
-    bytes = (bytes + page - 1) / page * page;
-    syscall(SYS_mbind, base + start, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
-}
-
 static void *write_header(int fd, const struct invitation *in, int placement)
 {
     void *base = NULL;
@@ -229,9 +169,9 @@ static void *write_header(int fd, const struct invitation *in, int placement)
         base = map(fd, in->bytes, in->backing, in->page);
     /* a huge page has the first region, too */
     if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
-        bind_pages(base, 0, NC_PAGE, in->page);
+        MPIDI_NUMACOLL_pages_bind(base, 0, NC_PAGE, in->page);
     /* a page that cannot be had must not turn up as SIGBUS */
-    if (base && !allocate_pages(fd, base, 0, NC_PAGE)) {
+    if (base && !MPIDI_NUMACOLL_pages_allocate(fd, base, 0, NC_PAGE)) {
         munmap(base, in->bytes);
         base = NULL;
     }
@@ -283,39 +223,11 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
 
 static bool allocate(int fd, char *base, size_t start, size_t bytes)
 {
-    if (!allocate_pages(fd, base, start, bytes))
+    if (!MPIDI_NUMACOLL_pages_allocate(fd, base, start, bytes))
         return false;
     for (size_t at = 0; at < bytes; at += NC_PAGE)
         base[start + at] = 0;
     return true;
-}
-
-/* Where the pages of this process's region are, against the node it runs on. move_pages may be
- * refused, and tells of pages only that are mapped here, so each is read first. */
-static struct nc_placement look_up(const char *region, size_t bytes)
-{
-    enum { BATCH = 256 };
-    struct nc_placement found = {0, 0, 0};
-    int node = my_numa_node();
-    void *pages[BATCH];
-    int status[BATCH], n;
-
-    for (size_t at = 0; at < bytes; at += (size_t) n * NC_PAGE) {
-        for (n = 0; n < BATCH && at + (size_t) n * NC_PAGE < bytes; n++) {
-            pages[n] = (void *) (region + at + (size_t) n * NC_PAGE);
-            *(const volatile char *) pages[n];
-        }
-        long refused = syscall(SYS_move_pages, 0, (unsigned long) n, pages, NULL, status, 0);
-        for (int i = 0; i < n; i++) {
-            if (refused || status[i] < 0)
-                found.unverified++;
-            else if (status[i] == node)
-                found.right++;
-            else
-                found.wrong++;
-        }
-    }
-    return found;
 }
 
 /* Each process its own region, at `start`; with PLACEMENT=none local rank 0 all of them. */
@@ -327,31 +239,15 @@ static bool place(struct nc_segment *segment, int fd, size_t start, size_t regio
     if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_none)
         return rank != 0 || allocate(fd, base, NC_PAGE, segment->bytes - NC_PAGE);
     if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
-        bind_pages(base, start, region, page);
+        MPIDI_NUMACOLL_pages_bind(base, start, region, page);
     return allocate(fd, base, start, region);
-}
-
-/* Bytes of the segment that this process reaches through transparent huge pages: what the kernel
- * says of the mapping. */
-static size_t mapped_huge(const void *base)
-{
-    char *text = MPIDI_NUMACOLL_read_text("/proc/self/smaps"), start[32], *at;
-    size_t bytes = 0;
-
-    snprintf(start, sizeof start, "%lx-", (unsigned long) base);
-    at = text ? strstr(text, start) : NULL;
-    at = at ? strstr(at, "ShmemPmdMapped:") : NULL;
-    if (at)
-        bytes = strtoul(at + strlen("ShmemPmdMapped:"), NULL, 10) << 10;
-    MPL_free(text);
-    return bytes;
 }
 
 static size_t huge_bytes(const struct nc_segment *segment, size_t page)
 {
     if (segment->backing == NC_BACKING_HUGETLB)
         return segment->bytes;
-    return page > NC_PAGE ? mapped_huge(segment->base) : 0;
+    return page > NC_PAGE ? MPIDI_NUMACOLL_pages_mapped_huge(segment->base) : 0;
 }
 
 /* ---- agreement ---- */
@@ -418,7 +314,7 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
 {
     struct nc_geometry geometry = in->geometry;
 
-    in->page = page_bytes(wanted->huge_pages);
+    in->page = MPIDI_NUMACOLL_page_bytes(wanted->huge_pages);
     in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
     if (in->bytes == 0 && in->page > NC_PAGE) {
         /* one huge page for each NUMA node is more than the budget */
@@ -445,7 +341,8 @@ static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
     mpi_errno = all_agree(node_comm, placed, all);
     /* all pages are there now, whoever made them */
     if (mpi_errno == MPI_SUCCESS && *all) {
-        segment->placement = look_up((char *) segment->base + offset[rank], layout.region);
+        segment->placement = MPIDI_NUMACOLL_pages_look_up((char *) segment->base + offset[rank],
+                                                          layout.region);
         segment->huge_bytes = huge_bytes(segment, in->page);
     }
     return mpi_errno;

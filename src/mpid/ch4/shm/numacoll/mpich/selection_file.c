@@ -6,6 +6,7 @@
  * tried in order, the last of which must be certain to hold where MPICH has no other choice; at the
  * end a single algorithm or composition of that collective, which may have parameters. */
 
+#define _GNU_SOURCE
 #include "mpiimpl.h"
 
 #include <errno.h>
@@ -15,14 +16,16 @@
 
 #include "mpir_csel.h"
 #include "numacoll_csel.h"
-#include "numacoll_mpir.h"
+#include "diag.h"
+#include "selection_file.h"
 #include "settings.h"
+#include "text_file.h"
 
 static const struct level {
     const char *variable;
     const char *leaves;
     bool complete; /* must have an answer to every question */
-} levels[] = {
+} levels[NC_SELECTION_FILES] = {
     [MPIR_NUMACOLL_CSEL_MPIR] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_MPIR_LEAVES,
                                  true},
     [MPIR_NUMACOLL_CSEL_CH4] = {"MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_CH4_LEAVES,
@@ -59,19 +62,19 @@ static int line_of(const struct check *c, const char *at)
     return line;
 }
 
-/* One line from rank 0; always false. */
+/* One line that names file, line and variable; always false. */
 static bool wrong(const struct check *c, const char *at, const char *format, ...)
 {
+    char *problem = NULL;
     va_list values;
 
-    if (MPIDI_NUMACOLL_launch_rank() == 0) {
-        fprintf(stderr, "numacoll: %s:%d: ", c->path, line_of(c, at));
-        va_start(values, format);
-        vfprintf(stderr, format, values);
-        va_end(values);
-        fprintf(stderr, " (%s)\n", c->level->variable);
-        fflush(stderr);
-    }
+    va_start(values, format);
+    if (vasprintf(&problem, format, values) < 0)
+        problem = NULL;
+    va_end(values);
+    MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "%s:%d: %s (%s)", c->path, line_of(c, at),
+                            problem ? problem : format, c->level->variable);
+    free(problem);
     return false;
 }
 
@@ -500,32 +503,6 @@ static bool check_collectives(struct check *c, struct json_object *root)
 
 /* ---- the file ---- */
 
-char *MPIDI_NUMACOLL_read_text(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    size_t used = 0, room = 1 << 16, got;
-    char *text = f ? MPL_malloc(room, MPL_MEM_COLL) : NULL;
-
-    while (text && (got = fread(text + used, 1, room - used - 1, f)) > 0) {
-        used += got;
-        if (used + 1 == room) {
-            char *larger = MPL_realloc(text, room *= 2, MPL_MEM_COLL);
-            if (!larger)
-                MPL_free(text);
-            text = larger;
-        }
-    }
-    if (text && ferror(f)) {
-        MPL_free(text);
-        text = NULL;
-    }
-    if (f)
-        fclose(f);
-    if (text)
-        text[used] = 0;
-    return text;
-}
-
 /* Checks the text; a line, if something is wrong. */
 static bool check_text(struct check *c)
 {
@@ -550,7 +527,7 @@ static bool check_text(struct check *c)
     return good;
 }
 
-static unsigned checksums[3];
+static unsigned checksums[NC_SELECTION_FILES];
 
 const char *MPIDI_NUMACOLL_file_variable(int level)
 {
@@ -566,18 +543,19 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
                                  void *(*create_container)(struct json_object *), void **csel)
 {
     int mpi_errno = MPI_SUCCESS;
-    char *text = MPIDI_NUMACOLL_read_text(path);
+    char *text = MPIDI_NUMACOLL_text_file_read(path);
     struct check check = {
         .level = &levels[level], .path = path, .text = text, .cursor = text, .at = text};
     bool good = text && check_text(&check);
 
-    if (!text && MPIDI_NUMACOLL_launch_rank() == 0)
-        fprintf(stderr, "numacoll: %s=%s: must be a file that can be read: %s\n",
-                levels[level].variable, path, strerror(errno));
+    if (!text)
+        MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
+                                "%s=%s: must be a file that can be read: %s",
+                                levels[level].variable, path, strerror(errno));
     if (!good)
-        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIDI_NUMACOLL_launch_rank());
+        MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_job_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
-    checksums[level] = MPIDI_NUMACOLL_checksum(text);
+    checksums[level] = MPIDI_NUMACOLL_text_checksum(text);
     mpi_errno = MPIR_Csel_create_from_buf(text, create_container, csel);
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -47,6 +47,13 @@ int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int leaf, enum nc_setting setting);
 /* Whether it comes from an info key of the communicator. */
 bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting);
 
+/* Keeps a value as an info key of the communicator. */
+void MPIDI_NUMACOLL_setting_set_info(MPIR_Comm *comm, enum nc_setting setting, int value);
+
+/* All info keys of a communicator, as they are kept, to be put back if new ones turn out wrong. */
+void MPIDI_NUMACOLL_settings_save_info(MPIR_Comm *comm, int kept[NC_SETTING_COUNT]);
+void MPIDI_NUMACOLL_settings_restore_info(MPIR_Comm *comm, const int kept[NC_SETTING_COUNT]);
+
 /* Parameters of leaves: a new row with nothing set, a value in it, how many. -1: no memory. */
 int MPIDI_NUMACOLL_leaf_new(void);
 void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value);
@@ -54,23 +61,5 @@ int MPIDI_NUMACOLL_leaf_count(void);
 
 /* Forgets leaves and texts. */
 void MPIDI_NUMACOLL_settings_clear(void);
-
-/* json.c: of each level (enum MPIR_numacoll_csel), the variable that names its selection file and
- * the file's checksum, 0 without one. */
-const char *MPIDI_NUMACOLL_file_variable(int level);
-unsigned MPIDI_NUMACOLL_file_checksum(int level);
-
-/* json.c: all of a file as a string, to be freed by MPL_free; NULL and errno. */
-char *MPIDI_NUMACOLL_read_text(const char *path);
-
-/* A number that differs, most likely, where texts do; never 0. */
-unsigned MPIDI_NUMACOLL_checksum(const char *text);
-
-/* The rank the launcher gave this process, before MPICH knows it; 0 if none did. */
-int MPIDI_NUMACOLL_launch_rank(void);
-
-/* Before an error that ends the job, after the line about it: gives that line of rank 0 time to
- * come out first. */
-void MPIDI_NUMACOLL_let_rank_0_speak_first(int rank);
 
 #endif

@@ -2,20 +2,21 @@
  * allowed. */
 
 #define _GNU_SOURCE
-#include "numacoll.h"
+#include "vars.h"
 
 #include <strings.h>
 #include <unistd.h>
+
+#include "collectives.h"
+#include "diag.h"
+#include "settings.h"
 
 extern char **environ;
 
 static void complain(const char *variable, const char *value, const char *allowed)
 {
-    if (MPIR_Process.rank == 0) {
-        fprintf(stderr, "numacoll: MPIR_CVAR_NUMACOLL_%s=%s: must be %s\n", variable, value,
-                allowed);
-        fflush(stderr);
-    }
+    MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "MPIR_CVAR_NUMACOLL_%s=%s: must be %s",
+                            variable, value, allowed);
 }
 
 static bool in_range(enum nc_setting setting)
@@ -102,15 +103,14 @@ static void mention_unknown_names(void)
 {
     static const char *const prefix = "MPIR_CVAR_NUMACOLL_";
 
-    for (char **e = environ; *e && MPIR_Process.rank == 0; e++) {
+    for (char **e = environ; *e; e++) {
         const char *name = *e + strlen(prefix);
         int number;
-        if (strncmp(*e, prefix, strlen(prefix)) ||
-            nc_words_find(NC_VARIABLE_NAMES, name, strcspn(name, "="), &number))
-            continue;
-        fprintf(stderr, "numacoll: %.*s: ignored: after %s there are %s\n", (int) strcspn(*e, "="),
-                *e, prefix, NC_VARIABLE_NAMES);
-        fflush(stderr);
+        if (!strncmp(*e, prefix, strlen(prefix)) &&
+            !nc_words_find(NC_VARIABLE_NAMES, name, strcspn(name, "="), &number))
+            MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
+                                    "%.*s: ignored: after %s there are %s", (int) strcspn(*e, "="),
+                                    *e, prefix, NC_VARIABLE_NAMES);
     }
 }
 
@@ -123,7 +123,7 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
         good = good && in_range(i);
     mention_unknown_names();
     if (!good)
-        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
+        MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
     for (int c = 0; c < NC_COLL_COUNT; c++) {

@@ -4,27 +4,32 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "numacoll.h"
-#include "numacoll_mpir.h"
+#include "mpidimpl.h"
+#include "world.h"
+#include "collectives.h"
+#include "diag.h"
+#include "location.h"
+#include "numacoll_hooks.h"
+#include "pvars.h"
+#include "report.h"
+#include "selection_file.h"
+#include "settings.h"
+#include "stats.h"
+#include "vars.h"
 
 struct nc_world MPIDI_NUMACOLL_world;
 
 static int hook_id; /* of relieve, where waits yield */
 
-enum {
-    FILES = MPIR_NUMACOLL_CSEL_POSIX + 1,
-    PIECE = MPIDU_INIT_SHM_BLOCK_SIZE,
-    FIRST_WORDS = 5,
-    WORDS = PIECE / 8
-};
+enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 5, WORDS = PIECE / 8 };
 
 /* What processes of a node tell each other at the start: most have no processor above 319 in their
  * mask. */
 struct hello {
-    unsigned files[FILES]; /* checksums of the selection files */
-    int create_after;      /* when to meet, and */
-    unsigned selected;     /* ... for which collectives: bits of those that a variable selects */
-    int words;             /* of the mask, up to the last that is not 0 */
+    unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
+    int create_after;                   /* when to meet, and */
+    unsigned selected; /* ... for which collectives: bits of those that a variable selects */
+    int words;         /* of the mask, up to the last that is not 0 */
     uint64_t word[FIRST_WORDS];
 };
 
@@ -64,7 +69,7 @@ static struct hello make_hello(struct nc_cpus *mask)
     while (hello.words > 0 && mask->word[hello.words - 1] == 0)
         hello.words--;
     memcpy(hello.word, mask->word, sizeof hello.word);
-    for (int i = 0; i < FILES; i++)
+    for (int i = 0; i < NC_SELECTION_FILES; i++)
         hello.files[i] = MPIDI_NUMACOLL_file_checksum(i);
     hello.create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
     for (int c = 0; c < NC_COLL_COUNT; c++)
@@ -75,7 +80,7 @@ static struct hello make_hello(struct nc_cpus *mask)
 /* The variable that two processes do not have alike, NULL if there is none. */
 static const char *difference(const struct hello *a, const struct hello *b)
 {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < NC_SELECTION_FILES; i++) {
         if (a->files[i] != b->files[i])
             return MPIDI_NUMACOLL_file_variable(i);
     }
@@ -93,11 +98,12 @@ static int compare(const struct hello *all)
 
     for (int r = 1; r < MPIR_Process.local_size && !different; r++)
         different = difference(&all[0], &all[r]);
-    if (different && MPIR_Process.rank == 0)
-        fprintf(stderr, "numacoll: %s: must be the same on all ranks, a file with the same text\n",
-                different);
-    if (different)
-        MPIDI_NUMACOLL_let_rank_0_speak_first(MPIR_Process.rank);
+    if (different) {
+        MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
+                                "%s: must be the same on all ranks, a file with the same text",
+                                different);
+        MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_job_rank());
+    }
     MPIR_ERR_CHKANDJUMP(different, mpi_errno, MPI_ERR_OTHER, "**other");
 
 fn_exit:
@@ -154,15 +160,6 @@ fn_fail:
     goto fn_exit;
 }
 
-bool MPIDI_NUMACOLL_any_selected(void)
-{
-    for (int c = 0; c < NC_COLL_COUNT; c++) {
-        if (MPIDI_NUMACOLL_selected(c))
-            return true;
-    }
-    return false;
-}
-
 /* Runs with every poll of MPICH's progress engine when ranks outnumber processors: a process that
  * polls in vain keeps the CPU from the one it waits for. In vain: nothing completed on any of
  * MPICH's interfaces since the last poll. */
@@ -205,7 +202,7 @@ int MPIDI_NUMACOLL_world_init(void)
     double seconds;
 
     MPL_wtime(&start);
-    mpi_errno = MPIDI_NUMACOLL_vars_check(&w->collectives);
+    mpi_errno = MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = meet(&masks);
     MPIR_ERR_CHECK(mpi_errno);
@@ -224,7 +221,7 @@ int MPIDI_NUMACOLL_world_init(void)
     w->initialised = true;
     MPL_wtime(&end);
     MPL_wtime_diff(&start, &end, &seconds);
-    w->start_microseconds = (uint64_t) (seconds * 1e6);
+    MPIDI_NUMACOLL_counts_start((uint64_t) (seconds * 1e6));
 
 fn_exit:
     return mpi_errno;

@@ -1,6 +1,6 @@
-/* A user buffer of any datatype as a row of bytes. */
+/* Buffers of the user as rows of bytes: of any datatype, one block or several. See buffer.h. */
 
-#include "numacoll.h"
+#include "buffer.h"
 
 #include <limits.h>
 
@@ -98,4 +98,80 @@ int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *
 
     return mpi_errno == MPI_SUCCESS && sent != expected ? MPIDI_NUMACOLL_unequal(sent, expected)
                                                         : mpi_errno;
+}
+
+/* ---- blocks ---- */
+
+struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
+{
+    MPI_Aint extent;
+
+    MPIR_Datatype_get_extent_macro(b->datatype, extent);
+    if (b->counts)
+        return (struct nc_typed){(char *) b->buffer + b->displs[rank] * extent, b->counts[rank],
+                                 b->datatype};
+    return (struct nc_typed){(char *) b->buffer + rank * b->count * extent, b->count, b->datatype};
+}
+
+/* ---- rows ---- */
+
+/* The block being walked, or the next that is not empty. */
+static struct nc_stream *block_at(struct nc_row *row)
+{
+    while (nc_stream_rest(&row->stream) == 0 && row->begun < row->ranks) {
+        row->typed = MPIDI_NUMACOLL_block(row->blocks, row->rank[row->begun++]);
+        MPIDI_NUMACOLL_stream_init(&row->stream, &row->typed);
+    }
+    return &row->stream;
+}
+
+static int walk(struct nc_row *row, char *packed, size_t max, size_t *moved,
+                int (*copy)(struct nc_stream *stream, char *packed, size_t n))
+{
+    int error = 0;
+
+    for (*moved = 0; *moved < max && !error;) {
+        struct nc_stream *stream = block_at(row);
+        size_t n = nc_stream_rest(stream) < max - *moved ? nc_stream_rest(stream) : max - *moved;
+        if (n == 0)
+            break;
+        error = copy(stream, packed + *moved, n);
+        *moved += n;
+    }
+    return error;
+}
+
+/* Between the user and packed bytes, which are shared memory only one level up: counted there. */
+static int in(struct nc_stream *stream, char *packed, size_t n)
+{
+    return nc_copy_in(stream, packed, n, 0, NULL);
+}
+
+static int out(struct nc_stream *stream, char *packed, size_t n)
+{
+    return nc_copy_out(stream, packed, n, 0, NULL);
+}
+
+/* As movers of a stream. Each block minds its own elements: always all of max. */
+static int pack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    return walk(user, packed, max, moved, in);
+}
+
+static int unpack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    return walk(user, packed, max, moved, out);
+}
+
+void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
+                             const struct nc_blocks *b, const int *rank, int ranks)
+{
+    MPI_Aint size, elements = 0;
+
+    MPIR_Datatype_get_size_macro(b->datatype, size);
+    for (int i = 0; i < ranks; i++)
+        elements += b->counts ? b->counts[rank[i]] : b->count;
+    *row = (struct nc_row){.blocks = b, .rank = rank, .ranks = ranks};
+    *stream = (struct nc_stream){
+        .pack = pack_row, .unpack = unpack_row, .user = row, .length = (size_t) (size * elements)};
 }

@@ -1,0 +1,321 @@
+/* The levels above the node. See above.h. */
+
+#include "above.h"
+
+#include "../core/nc_model.h"
+
+enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model's choice may not fall below */
+
+/* ---- which algorithms, and chunks of how many bytes ---- */
+
+/* The algorithms that BCAST_GROUP and REDUCE_GROUP, and ALLREDUCE_GROUP name, in their order; the
+ * first name leaves it to the model. */
+static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
+                                                     NC_KNOMIAL, NC_CHAIN, NC_SAG};
+static const enum nc_algorithm reduce_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
+                                                      NC_KNOMIAL, NC_CHAIN, NC_RSG};
+static const enum nc_algorithm allreduce_algorithms[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
+
+/* The tree of least time for a group of p. */
+static struct nc_group_algorithm model_tree(struct nc_model_link link, int p, size_t bytes,
+                                            size_t element)
+{
+    static const struct nc_group_algorithm trees[NC_MODEL_TREES] = {
+        [NC_MODEL_BINOMIAL] = {NC_KNOMIAL, 2},
+        [NC_MODEL_CHAIN] = {NC_CHAIN, 2},
+        [NC_MODEL_PIPELINED_BINARY] = {NC_KARY, 2}};
+    struct nc_model_limits limits = {.element = element,
+                                     .lowest = NC_LEAST_CHUNK,
+                                     .highest = NC_CHUNK,
+                                     .trees = 1u << NC_MODEL_CHAIN |
+                                              1u << NC_MODEL_PIPELINED_BINARY};
+
+    return trees[nc_model_choose(link, p, bytes, &limits).tree];
+}
+
+/* For an exchange of a chunk among p: the whole chunk with each partner, or parts of it. */
+static struct nc_group_algorithm model_exchange(struct nc_model_link link, int p, size_t bytes)
+{
+    bool whole = nc_model_doubling(link, p, bytes) <= nc_model_rabenseifner(link, p, bytes);
+
+    return (struct nc_group_algorithm){whole ? NC_RD : NC_RSAG, 2};
+}
+
+static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
+                                              enum nc_direction direction, int level, size_t bytes,
+                                              size_t element)
+{
+    static const enum nc_algorithm *const algorithms[] = {[NC_REDUCE] = reduce_algorithms,
+                                                          [NC_BCAST] = bcast_algorithms,
+                                                          [NC_ALLREDUCE] = allreduce_algorithms};
+    const struct nc_hierarchy *h = &call->state->all;
+    const struct nc_choice *c = call->choice;
+    enum nc_level name = h->name[level];
+    const struct nc_plan *plan = &c->plan[direction];
+    int p = h->largest[level], chosen = plan->algorithm[name];
+
+    if (chosen > 0)
+        return (struct nc_group_algorithm){algorithms[direction][chosen], plan->degree[name]};
+    if (direction == NC_ALLREDUCE)
+        return model_exchange(c->links.link[name], p, bytes < NC_CHUNK ? bytes : NC_CHUNK);
+    return model_tree(c->links.link[name], p, bytes, element);
+}
+
+/* Bytes of a chunk for a level, as the model has it; the most there can be where chunks do not
+ * overlap. */
+static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorithm, int level,
+                           size_t bytes)
+{
+    const struct nc_hierarchy *h = &call->state->all;
+    struct nc_model_link link = call->choice->links.link[h->name[level]];
+    int p = h->largest[level];
+
+    switch (algorithm) {
+        case NC_CHAIN:
+            return nc_model_segment(link, NC_MODEL_CHAIN, p, bytes);
+        case NC_KARY:
+            return nc_model_segment(link, NC_MODEL_PIPELINED_BINARY, p, bytes);
+        default:
+            return NC_CHUNK;
+    }
+}
+
+static size_t whole_elements(size_t bytes, size_t element)
+{
+    return bytes < element ? element : bytes - bytes % element;
+}
+
+void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction direction,
+                                 size_t bytes, size_t element, struct nc_above_choice *choice)
+{
+    const struct nc_hierarchy *h = &call->state->all;
+    int wanted = call->choice->window;
+    uint64_t chunk = NC_CHUNK;
+
+    for (int l = h->above; l < h->groups.levels; l++) {
+        uint64_t segment;
+        choice->level[l] = algorithm_of(call, direction, l, bytes, element);
+        segment = segment_of(call, choice->level[l].algorithm, l, bytes);
+        chunk = segment < chunk ? segment : chunk;
+    }
+    chunk = chunk < NC_LEAST_CHUNK ? NC_LEAST_CHUNK : chunk;
+    choice->chunk = whole_elements(wanted ? (size_t) wanted : chunk, element);
+}
+
+/* ---- the messages of a pipeline ---- */
+
+int MPIDI_NUMACOLL_local_leader(const struct nc_call *call, int root)
+{
+    const struct nc_hierarchy *h = &call->state->all;
+
+    return h->node_of[root] == h->node ? MPIDI_NUMACOLL_local_rank(call, root) : 0;
+}
+
+void MPIDI_NUMACOLL_above_open(struct nc_above *a, const struct nc_call *call, int root)
+{
+    const struct nc_hierarchy *h = &call->state->all;
+
+    *a = (struct nc_above){.net = {.call = call},
+                           .root = root,
+                           .element = 1,
+                           .up = {.tag = MPIR_REDUCE_TAG, .message = h->message},
+                           .down = {.tag = MPIR_BCAST_TAG, .message = h->message + h->messages}};
+    for (int i = 0; i < NC_CHUNKS; i++) {
+        a->up.sent[i] = h->sent + i * h->messages;
+        a->down.sent[i] = h->sent + (NC_CHUNKS + i) * h->messages;
+    }
+}
+
+typedef void (*nc_schedule_function)(struct nc_schedule *, enum nc_algorithm, int, int, int);
+
+/* Appends the messages of a level, if I am in a group there and not alone. */
+static void add_level(struct nc_above *a, struct nc_pipeline *pipeline, int level,
+                      struct nc_group_algorithm algorithm, nc_schedule_function schedule)
+{
+    const struct nc_hierarchy *h = &a->net.call->state->all;
+    struct nc_group group = nc_group_at(&h->groups, level, a->net.call->comm->rank, a->root);
+    struct nc_schedule s = {.step = h->step};
+
+    if (group.index < 0 || group.size == 1)
+        return;
+    schedule(&s, algorithm.algorithm, algorithm.k, group.size, group.index);
+    for (int i = 0; i < s.count; i++)
+        pipeline->message[pipeline->messages++] = (struct nc_net_message){
+            nc_group_member(&group, s.step[i].peer), s.parts, s.step[i]};
+}
+
+void MPIDI_NUMACOLL_above_up(struct nc_above *a, const struct nc_above_choice *choice, int but)
+{
+    const struct nc_hierarchy *h = &a->net.call->state->all;
+
+    a->up.messages = 0;
+    for (int l = h->above; l < h->groups.levels - but; l++)
+        add_level(a, &a->up, l, choice->level[l], nc_schedule_reduce);
+}
+
+void MPIDI_NUMACOLL_above_exchange(struct nc_above *a, const struct nc_above_choice *choice)
+{
+    int top = a->net.call->state->all.groups.levels - 1;
+
+    add_level(a, &a->up, top, choice->level[top], nc_schedule_allreduce);
+}
+
+void MPIDI_NUMACOLL_above_down(struct nc_above *a, const struct nc_above_choice *choice, int but)
+{
+    const struct nc_hierarchy *h = &a->net.call->state->all;
+
+    a->down.messages = 0;
+    for (int l = h->groups.levels - 1 - but; l >= h->above; l--)
+        add_level(a, &a->down, l, choice->level[l], nc_schedule_bcast);
+}
+
+/* ---- sending and receiving one message ---- */
+
+static bool receives(const struct nc_net_message *m)
+{
+    return m->step.kind != NC_STEP_SEND;
+}
+
+static bool joins(const struct nc_net_message *m)
+{
+    return m->step.kind == NC_STEP_JOIN || m->step.kind == NC_STEP_JOIN_BEHIND;
+}
+
+/* Of a chunk of n elements, how many the message has; *first: bytes of the chunk before them. */
+static size_t elements_of(const struct nc_above *a, const struct nc_net_message *m, size_t n,
+                          size_t *first)
+{
+    size_t begin = nc_schedule_part(n, m->parts, m->step.first);
+
+    *first = begin * a->element;
+    return nc_schedule_part(n, m->parts, m->step.end) - begin;
+}
+
+void MPIDI_NUMACOLL_above_wait_sends(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c)
+{
+    int *n = &pipeline->sends[c % NC_CHUNKS];
+
+    while (*n > 0)
+        MPIDI_NUMACOLL_net_await(&a->net, &pipeline->sent[c % NC_CHUNKS][--*n]);
+}
+
+static void send_message(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c,
+                         const struct nc_net_message *m, const char *from, size_t bytes)
+{
+    int i = (int) (c % NC_CHUNKS);
+
+    MPIDI_NUMACOLL_net_send(&a->net, from, bytes, m->peer, pipeline->tag,
+                            &pipeline->sent[i][pipeline->sends[i]++]);
+}
+
+/* Posts the receive of message i: no message before it on the pipeline is still to be awaited. */
+static void expect(struct nc_above *a, struct nc_pipeline *pipeline, int i, char *place, size_t n)
+{
+    const struct nc_net_message *m = &pipeline->message[i];
+    size_t first, bytes = elements_of(a, m, n, &first) * a->element;
+
+    pipeline->to = joins(m) ? a->net.call->state->all.buffers.operand[a->turn ^= 1] : place + first;
+    pipeline->expected = i;
+    MPIDI_NUMACOLL_net_expect(&a->net, pipeline->to, bytes, m->peer, pipeline->tag,
+                              &pipeline->coming);
+}
+
+/* The next message of a chunk, from number i on, that is not empty; `messages` at the end. */
+static int next_message(const struct nc_above *a, const struct nc_pipeline *pipeline, int i,
+                        size_t n)
+{
+    size_t first;
+
+    while (i < pipeline->messages && elements_of(a, &pipeline->message[i], n, &first) == 0)
+        i++;
+    return i;
+}
+
+/* An operand that is to be combined can come early: it has a buffer of its own. */
+static void expect_operand(struct nc_above *a, struct nc_pipeline *pipeline, int i, char *place,
+                           size_t n)
+{
+    i = next_message(a, pipeline, i, n);
+    while (i < pipeline->messages && !receives(&pipeline->message[i]))
+        i = next_message(a, pipeline, i + 1, n);
+    if (i < pipeline->messages && joins(&pipeline->message[i]))
+        expect(a, pipeline, i, place, n);
+}
+
+static void combine(struct nc_above *a, const struct nc_net_message *m, char *theirs, char *mine,
+                    size_t n)
+{
+    bool in_front = m->step.kind == NC_STEP_JOIN;
+
+    MPIDI_NUMACOLL_net_keep(&a->net, MPIDI_NUMACOLL_join(a->reduction, in_front ? theirs : mine,
+                                                         in_front ? mine : theirs, mine, n));
+}
+
+/* Receives message i. Returns the elements of the chunk, which are learnt here if `learn`. */
+static size_t receive(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c, int i,
+                      char *place, size_t n, bool learn)
+{
+    const struct nc_net_message *m = &pipeline->message[i];
+    size_t first, wanted = elements_of(a, m, n, &first);
+    bool posted = pipeline->coming && pipeline->expected == i;
+    MPI_Aint bytes;
+    char *theirs;
+
+    if (!posted && joins(m))
+        expect(a, pipeline, i, place, n);
+    if (m->step.settle)
+        MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
+    if (!posted && !joins(m))
+        expect(a, pipeline, i, place, n);
+    bytes = MPIDI_NUMACOLL_net_await(&a->net, &pipeline->coming);
+    theirs = pipeline->to;
+    /* after an error a byte is passed on, too short for any message: ranks below wait for it */
+    if (learn)
+        return bytes < 1 ? 1 : (size_t) bytes;
+    expect_operand(a, pipeline, i + 1, place, n);
+    if (bytes >= 0 && (size_t) bytes != wanted * a->element)
+        MPIDI_NUMACOLL_net_keep(&a->net,
+                                MPIDI_NUMACOLL_unequal((size_t) bytes, wanted * a->element));
+    else if (bytes >= 0 && joins(m))
+        combine(a, m, theirs, place + first, wanted);
+    return n;
+}
+
+/* ---- chunks ---- */
+
+size_t MPIDI_NUMACOLL_above_run(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c,
+                                char *place, size_t n, bool learn)
+{
+    MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
+    for (int i = 0; i < pipeline->messages; i++) {
+        const struct nc_net_message *m = &pipeline->message[i];
+        size_t first, count = elements_of(a, m, n, &first);
+        if (count > 0 && receives(m))
+            n = receive(a, pipeline, c, i, place, n, learn);
+        else if (count > 0)
+            send_message(a, pipeline, c, m, place + first, count * a->element);
+        else if (m->step.settle)
+            MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
+    }
+    return n;
+}
+
+void MPIDI_NUMACOLL_above_expect(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c,
+                                 char *place, size_t n)
+{
+    int i = next_message(a, pipeline, 0, n);
+
+    if (i == pipeline->messages || !receives(&pipeline->message[i]) || pipeline->coming)
+        return;
+    MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
+    expect(a, pipeline, i, place, n);
+}
+
+int MPIDI_NUMACOLL_above_close(struct nc_above *a)
+{
+    for (uint64_t c = 0; c < NC_CHUNKS; c++) {
+        MPIDI_NUMACOLL_above_wait_sends(a, &a->up, c);
+        MPIDI_NUMACOLL_above_wait_sends(a, &a->down, c);
+    }
+    return a->net.mpi_errno;
+}

@@ -1,0 +1,37 @@
+/* Messages between nodes. See net.h. */
+
+#include "net.h"
+
+void MPIDI_NUMACOLL_net_send(struct nc_net *net, const void *from, size_t bytes, int to, int tag,
+                             MPIR_Request **request)
+{
+    struct nc_counts *counts = &net->call->state->counted.counts;
+
+    counts->messages++;
+    counts->message_bytes += bytes;
+    *request = NULL;
+    MPIDI_NUMACOLL_net_keep(net, MPIC_Isend(from, (MPI_Aint) bytes, MPI_BYTE, to, tag,
+                                            net->call->comm, request, net->call->errflag));
+}
+
+void MPIDI_NUMACOLL_net_expect(struct nc_net *net, void *to, size_t most, int from, int tag,
+                               MPIR_Request **request)
+{
+    *request = NULL;
+    MPIDI_NUMACOLL_net_keep(
+        net, MPIC_Irecv(to, (MPI_Aint) most, MPI_BYTE, from, tag, net->call->comm, request));
+}
+
+MPI_Aint MPIDI_NUMACOLL_net_await(struct nc_net *net, MPIR_Request **request)
+{
+    MPI_Status status;
+    MPIR_Request *awaited = *request;
+    int mpi_errno;
+
+    *request = NULL;
+    if (!awaited)
+        return -1;
+    mpi_errno = NC_WAITALL(1, &awaited, &status, net->call->errflag);
+    MPIDI_NUMACOLL_net_keep(net, mpi_errno);
+    return mpi_errno == MPI_SUCCESS ? MPIR_STATUS_GET_COUNT(status) : -1;
+}

@@ -1,0 +1,102 @@
+/* What the processes of a communicator must have alike before it can be served. See agree.h. */
+
+#include "agree.h"
+
+#include "choose.h"
+#include "diag.h"
+#include "report.h"
+#include "selection_file.h"
+
+/* What agree_on_settings may find: a setting, or a selection file, numbered behind them. */
+static const char *name_of(int different)
+{
+    return different < NC_SETTING_COUNT
+               ? MPIDI_NUMACOLL_variables[different].name
+               : MPIDI_NUMACOLL_file_variable(different - NC_SETTING_COUNT);
+}
+
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *home, MPIR_Comm *comm, enum nc_scope scope,
+                                     bool prepared, bool *all_prepared, int *different)
+{
+    enum { VALUES = 2 * NC_SETTING_COUNT + NC_SELECTION_FILES + 1 };
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS;
+    int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
+
+    for (int i = 0; i < NC_SETTING_COUNT; i++) {
+        bool compared = MPIDI_NUMACOLL_variables[i].scope >= scope;
+        both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(home, -1, i))
+                               : 0;
+        both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(home, i);
+    }
+    /* -1 stands for what each process's system says; private memory is made for it */
+    if (both[2 * NC_VAR_QUEUE_BUDGET] < 0)
+        both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (MPIDI_NUMACOLL_budget_bytes(home) / 1024);
+    for (int f = 0; f < NC_SELECTION_FILES; f++)
+        both[2 * NC_SETTING_COUNT + f] = (int) (MPIDI_NUMACOLL_file_checksum(f) >> 1);
+    both[VALUES - 1] = prepared;
+    for (int i = 0; i < VALUES; i++)
+        lowest_negative[i] = -highest[i];
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, MPI_INT,
+                                                        MPI_MAX, comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    *all_prepared = -lowest_negative[VALUES - 1];
+    *different = -1;
+    for (int i = VALUES - 2; i >= 0; i--) {
+        if (highest[i] != -lowest_negative[i])
+            *different = i < 2 * NC_SETTING_COUNT ? i / 2 : i - NC_SETTING_COUNT;
+    }
+    if (*all_prepared && *different >= 0)
+        MPIDI_NUMACOLL_complain(comm->rank,
+                                "communicator of %d ranks: %s: must be the same on all ranks, as a "
+                                "variable and as an info key, a file with the same text",
+                                home->local_size, name_of(*different));
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Collective over the communicator: is every process ready? The worst reason wins, alike for all.
+ */
+int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS;
+    int most[2] = {(int) state->reason, 0}, different = -1;
+    bool prepared;
+
+    if (home->node_count > 1) {
+        /* trees and windows between nodes follow from them */
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(home, home, NC_PER_CALL, true, &prepared,
+                                                     &different);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (different >= 0 && state->reason == NC_REASON_NONE)
+        state->reason = NC_REASON_SETTINGS;
+    if (state->reason == NC_REASON_NONE) {
+        most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home) ? NC_REASON_NONE
+                                                                      : NC_REASON_PAGES;
+        most[1] = -(int) state->choice[0].bcast.transfer.largest_fragment;
+    }
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX,
+                                                        home, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    state->asked = true;
+    state->reason = (enum nc_reason) most[0];
+    state->smallest_slot = (size_t) -most[1];
+    if (state->reason == NC_REASON_NONE) {
+        mpi_errno = MPIDI_NUMACOLL_hierarchy_make(
+            &state->all, state->units + state->rank * NC_LEVELS,
+            (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS), home);
+        MPIR_ERR_CHECK(mpi_errno);
+        state->agreed = true;
+    }
+    MPIDI_NUMACOLL_report_setup(state, home);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}

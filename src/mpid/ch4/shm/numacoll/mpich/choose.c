@@ -1,0 +1,214 @@
+/* How the calls of a communicator are served: its settings, and those of each leaf of the selection
+ * files, as trees, algorithms and sizes. See choose.h. */
+
+#include "choose.h"
+
+#include <unistd.h>
+
+#include "settings.h"
+#include "world.h"
+#include "../core/nc_arena.h"
+#include "../core/nc_select.h"
+
+uint64_t MPIDI_NUMACOLL_budget_bytes(MPIR_Comm *home)
+{
+    int budget = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_BUDGET);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE),
+         processors = sysconf(_SC_NPROCESSORS_CONF);
+
+    if (budget >= 0)
+        return (uint64_t) budget;
+    return pages > 0 && page > 0 && processors > 0
+               ? nc_model_budget((uint64_t) pages * (uint64_t) page, (uint64_t) processors) / 1024 *
+                     1024
+               : 0;
+}
+
+/* ---- trees ---- */
+
+_Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
+                   MPIR_CVAR_NUMACOLL_BCAST_TREE_kary == (int) NC_TREE_KARY &&
+                   MPIR_CVAR_NUMACOLL_BCAST_TREE_knomial == (int) NC_TREE_KNOMIAL &&
+                   MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN,
+               "cvars.yaml lists them as nc_tree.h does");
+
+/* The trees that the words of BCAST_GROUP and REDUCE_GROUP, in their order, are inside a node. */
+static const struct nc_shape_tree trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
+                                             {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
+                                             {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
+
+/* The tree that a plan names for the groups of each level; word: the trees its words stand for, of
+ * the degree in the plan where it has none. All plans name levels in this way. */
+static void choose_trees(enum nc_setting setting, int value, const struct nc_levels *levels,
+                         const struct nc_shape_tree *word, struct nc_shape_tree *tree)
+{
+    struct nc_plan plan;
+
+    MPIDI_NUMACOLL_plan(setting, value, &plan);
+    for (int l = 0; l < levels->groups.levels; l++) {
+        tree[l] = word[plan.algorithm[levels->name[l]]];
+        if (tree[l].k == 0)
+            tree[l].k = plan.degree[levels->name[l]];
+    }
+}
+
+/* The memory of the trees of one choice. */
+struct trees {
+    void *bcast, *bcast_below, *reduce, *reduce_below, *barrier;
+};
+
+static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
+{
+    size_t route = nc_route_bytes(ranks, NC_ROUTE_LEVELS);
+
+    trees->bcast = nc_arena_take(arena, route, 1, 8);
+    trees->bcast_below = nc_arena_take(arena, route, 1, 8);
+    trees->reduce = nc_arena_take(arena, route, 1, 8);
+    trees->reduce_below = nc_arena_take(arena, route, 1, 8);
+    trees->barrier = nc_arena_take(arena, nc_barrier_private_bytes(ranks), 1, 8);
+    nc_arena_take(arena, 0, 1, 8);
+}
+
+size_t MPIDI_NUMACOLL_choice_tree_bytes(int ranks)
+{
+    struct nc_arena measured = {.base = NULL};
+    struct trees trees;
+
+    take_trees(&trees, ranks, &measured);
+    return measured.bytes;
+}
+
+/* ---- one choice ---- */
+
+struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *state)
+{
+    /* not whether I yield: all ranks of a node must come to the same */
+    return (struct nc_situation){.ranks = state->size,
+                                 .crowded = MPIDI_NUMACOLL_world.crowded,
+                                 .numa_nodes = state->groups.levels > 1};
+}
+
+/* Largest fragment as a leaf wants it. Under a budget FRAGMENT_SIZE has not made the slots, and
+ * bounds fragments only if a leaf says so. 0: by the rule. */
+static uint32_t wanted_fragment(MPIR_Comm *home, int leaf, uint32_t slot)
+{
+    int f = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_FRAGMENT_SIZE);
+
+    if (MPIDI_NUMACOLL_budget_bytes(home) &&
+        f == MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE))
+        return slot;
+    return (uint32_t) f;
+}
+
+static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int leaf,
+                         const struct trees *memory, struct nc_choice *c)
+{
+    uint32_t slot = state->size > 1 ? state->queue.geometry.slot_bytes : INT_MAX;
+    uint32_t f = wanted_fragment(home, leaf, slot);
+    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_GROUP);
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS], notice;
+
+    c->bcast_tree = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE);
+    notice.kind = c->bcast_tree;
+    notice.k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
+    choose_trees(NC_VAR_BCAST_GROUP, plan, &state->data, trees, inside);
+    nc_route_make(&c->bcast.route, memory->bcast, &state->data.groups, inside, &notice,
+                  state->rank);
+    nc_route_make(&c->bcast_below.route, memory->bcast_below, &state->below, inside, &notice,
+                  state->rank);
+    c->bcast.transfer = (struct nc_transfer){.queue = &state->queue,
+                                             .sqrt_rule = f == 0,
+                                             .largest_fragment = f && f < slot ? f : slot,
+                                             .cache_bytes = state->cache_bytes,
+                                             .numa = state->numa,
+                                             .ledger = &state->ledger,
+                                             .flow = state->flow};
+    c->bcast_below.transfer = c->bcast.transfer;
+}
+
+static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int leaf,
+                          const struct trees *memory, struct nc_choice *c)
+{
+    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_REDUCE_GROUP);
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
+
+    choose_trees(NC_VAR_REDUCE_GROUP, plan, &state->data, trees, inside);
+    nc_route_make(&c->reduce, memory->reduce, &state->data.groups, inside, NULL, state->rank);
+    nc_route_make(&c->reduce_below, memory->reduce_below, &state->below, inside, NULL, state->rank);
+    c->allreduce_version = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_ALLREDUCE_VERSION);
+}
+
+/* Reduce, Bcast and Allreduce above the node. */
+static void choose_above(MPIR_Comm *home, int leaf, struct nc_choice *c)
+{
+    static const enum nc_setting plans[NC_DIRECTIONS] = {[NC_REDUCE] = NC_VAR_REDUCE_GROUP,
+                                                         [NC_BCAST] = NC_VAR_BCAST_GROUP,
+                                                         [NC_ALLREDUCE] = NC_VAR_ALLREDUCE_GROUP};
+
+    for (int i = 0; i < NC_DIRECTIONS; i++)
+        MPIDI_NUMACOLL_plan(plans[i], MPIDI_NUMACOLL_setting(home, leaf, plans[i]), &c->plan[i]);
+    nc_links_parse(&c->links,
+                   MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_LINKS)));
+    c->window = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_WINDOW);
+}
+
+_Static_assert(MPIR_CVAR_NUMACOLL_BARRIER_central == 1 + (int) NC_BARRIER_CENTRAL &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_flat == 1 + (int) NC_BARRIER_FLAT &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_flat_gr == 1 + (int) NC_BARRIER_FLAT_GR &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_combining == 1 + (int) NC_BARRIER_COMBINING &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_mcs == 1 + (int) NC_BARRIER_MCS &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_tournament == 1 + (int) NC_BARRIER_TOURNAMENT &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_dissemination == 1 + (int) NC_BARRIER_DISSEMINATION &&
+                   MPIR_CVAR_NUMACOLL_BARRIER_hierarchical == 1 + (int) NC_BARRIER_HIERARCHICAL,
+               "cvars.yaml lists them as nc_select.h does, behind auto");
+
+/* The trees that BARRIER_GROUP names, in its order. */
+static const struct nc_shape_tree barrier_trees[] = {
+    {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KARY, 4}, {NC_TREE_KNOMIAL, 2}};
+
+static enum nc_barrier_kind barrier_kind_of(const struct MPIDI_NUMACOLL_comm *state,
+                                            MPIR_Comm *home, int leaf)
+{
+    int value = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER);
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
+
+    return value == MPIR_CVAR_NUMACOLL_BARRIER_auto ? nc_select_barrier(&situation)
+                                                    : (enum nc_barrier_kind)(value - 1);
+}
+
+static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int leaf,
+                           const struct trees *memory, struct nc_choice *c)
+{
+    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
+    struct nc_barrier_levels levels = {.groups = &state->inside.groups, .inside = inside};
+    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_GROUP);
+
+    choose_trees(NC_VAR_BARRIER_GROUP, plan, &state->inside, barrier_trees, inside);
+    levels.flag = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_RELEASE) ==
+                  MPIR_CVAR_NUMACOLL_BARRIER_RELEASE_flag;
+    c->barrier_kind = barrier_kind_of(state, home, leaf);
+    c->barrier = (struct nc_barrier){.region = state->region,
+                                     .offset = state->queue.layout.flags,
+                                     .rank = state->rank,
+                                     .ranks = state->size,
+                                     .waiter = &state->waiter};
+    nc_barrier_shape(&c->barrier, memory->barrier, &nc_barrier_algorithms[c->barrier_kind],
+                     &levels);
+}
+
+/* ---- all ---- */
+
+void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+{
+    for (int leaf = -1; leaf < state->leaves; leaf++) {
+        struct nc_choice *c = &state->choice[leaf + 1];
+        struct nc_arena arena = {.base = state->trees + (size_t) (leaf + 1) * state->tree_bytes};
+        struct trees memory;
+
+        take_trees(&memory, state->size, &arena);
+        choose_bcast(state, home, leaf, &memory, c);
+        choose_reduce(state, home, leaf, &memory, c);
+        choose_above(home, leaf, c);
+        choose_barrier(state, home, leaf, &memory, c);
+    }
+}

@@ -1,0 +1,51 @@
+/* Names of the collectives, and which are selected by variables. See collectives.h. */
+
+#include "collectives.h"
+
+unsigned MPIDI_NUMACOLL_listed;
+
+static const struct {
+    const char *name;
+    int *variable;
+    int ours, automatic;
+} table[NC_COLL_COUNT] = {
+#define NC_ROW(name, Name, NAME, ...) \
+    {#name, (int *) &MPIR_CVAR_##NAME##_INTRA_ALGORITHM, \
+     MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll, MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto},
+    NC_COLLECTIVES(NC_ROW)
+#undef NC_ROW
+};
+
+const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll)
+{
+    return table[coll].name;
+}
+
+const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll)
+{
+    static const char *const names[NC_COLL_COUNT] = {
+#define NC_NAMES(NAME, algorithms) [NC_COLL_##NAME] = algorithms,
+        NC_COLLECTIVE_ALGORITHMS(NC_NAMES)
+#undef NC_NAMES
+    };
+
+    return names[coll];
+}
+
+bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
+{
+    int value = *table[coll].variable;
+
+    /* an algorithm chosen for this collective beats the list of collectives */
+    return value == table[coll].ours ||
+           ((MPIDI_NUMACOLL_listed >> coll & 1) && value == table[coll].automatic);
+}
+
+bool MPIDI_NUMACOLL_any_selected(void)
+{
+    for (int c = 0; c < NC_COLL_COUNT; c++) {
+        if (MPIDI_NUMACOLL_selected(c))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,32 @@
+/* The collectives numacoll serves, numbered by their rows in collectives.yaml, and which of them
+ * are selected by variables. */
+
+#ifndef NUMACOLL_COLLECTIVES_H_INCLUDED
+#define NUMACOLL_COLLECTIVES_H_INCLUDED
+
+#include <stdbool.h>
+
+#include "mpiimpl.h"
+#include "compat.h"
+#include "numacoll_table.h"
+
+enum nc_coll {
+#define NC_NUMBER(name, Name, NAME, ...) NC_COLL_##NAME,
+    NC_COLLECTIVES(NC_NUMBER)
+#undef NC_NUMBER
+        NC_COLL_COUNT
+};
+
+const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
+
+/* The names of its algorithms by number, one space between. */
+const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll);
+
+/* Bit per collective: those that MPIR_CVAR_NUMACOLL_COLLECTIVES lists. Set at MPI_Init. */
+extern unsigned MPIDI_NUMACOLL_listed;
+
+/* Is numacoll selected by MPIR_CVAR_<COLL>_INTRA_ALGORITHM or by the list; for any collective? */
+bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
+bool MPIDI_NUMACOLL_any_selected(void);
+
+#endif

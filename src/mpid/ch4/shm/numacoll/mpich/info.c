@@ -1,0 +1,145 @@
+/* Info keys numacoll_<variable> of communicators: checked, kept, told. What MPICH calls is declared
+ * in numacoll_mpir.h. Always built. */
+
+#include "numacoll_mpir.h"
+
+#ifdef NUMACOLL_BUILD_SHM
+#include "comm.h"
+#endif
+#include "diag.h"
+#include "settings.h"
+
+#define PREFIX "numacoll_"
+
+/* All keys of ours that there are, for a line. */
+static void known_keys(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = 0;
+    for (int i = 0; i < NC_SETTING_COUNT && used < size; i++) {
+        if (MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS)
+            used += (size_t) snprintf(text + used, size - used, "%s" PREFIX "%s", used ? ", " : "",
+                                      MPIDI_NUMACOLL_variables[i].name);
+    }
+}
+
+/* Says what is wrong with a key, on rank 0; false if that is an error. */
+static bool check_key(int rank, const char *key, const char *text)
+{
+    char allowed[512];
+    int value,
+        i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
+
+    if (i < 0 || MPIDI_NUMACOLL_variables[i].scope == NC_PER_PROCESS) {
+        /* MPI asks to ignore keys one does not know; to say so is allowed */
+        known_keys(allowed, sizeof allowed);
+        MPIDI_NUMACOLL_complain(rank, "info key %s: ignored: there are %s", key, allowed);
+        return true;
+    }
+    if (MPIDI_NUMACOLL_parse(i, text, &value))
+        return true;
+    nc_variable_allowed(&MPIDI_NUMACOLL_variables[i], allowed, sizeof allowed);
+    MPIDI_NUMACOLL_complain(rank, "info key %s=%s: must be %s", key, text, allowed);
+    return false;
+}
+
+/* The next key of ours from *at on, with its text; false at the end. */
+static bool next_key(MPIR_Info *info, int *at, char key[MPI_MAX_INFO_KEY + 1],
+                     char text[MPI_MAX_INFO_VAL + 1])
+{
+    int keys = 0, flag = 0;
+
+    if (info)
+        MPIR_Info_get_nkeys_impl(info, &keys);
+    for (; *at < keys; ++*at) {
+        if (MPIR_Info_get_nthkey_impl(info, *at, key) == MPI_SUCCESS &&
+            !strncmp(key, PREFIX, strlen(PREFIX)) &&
+            MPIR_Info_get_impl(info, key, MPI_MAX_INFO_VAL, text, &flag) == MPI_SUCCESS && flag) {
+            ++*at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool info_is_right(int rank, MPIR_Info *info)
+{
+    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    bool right = true;
+
+    for (int at = 0; next_key(info, &at, key, text);)
+        right = check_key(rank, key, text) && right;
+    return right;
+}
+
+int MPIR_numacoll_check_info(int rank, MPIR_Info *info)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool right = info_is_right(rank, info);
+
+    if (!right)
+        MPIDI_NUMACOLL_pause_before_error(rank);
+    MPIR_ERR_CHKANDJUMP(!right, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+void MPIR_numacoll_take_info(MPIR_Comm *comm, MPIR_Info *info)
+{
+    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    int value;
+
+    for (int at = 0; next_key(info, &at, key, text);) {
+        int i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
+        if (i >= 0 && MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS &&
+            MPIDI_NUMACOLL_parse(i, text, &value))
+            MPIDI_NUMACOLL_setting_set_info(comm, i, value);
+    }
+}
+
+int MPIR_numacoll_renew_info(MPIR_Comm *comm, MPIR_Info *info)
+{
+    int mpi_errno = MPI_SUCCESS, kept[NC_SETTING_COUNT];
+    bool right = info_is_right(comm->rank, info);
+
+    MPIDI_NUMACOLL_settings_save_info(comm, kept);
+    MPIR_numacoll_take_info(comm, info);
+#ifdef NUMACOLL_BUILD_SHM
+    /* also with a wrong key: the other ranks may be waiting there */
+    mpi_errno = MPIDI_NUMACOLL_settings_changed(comm, right);
+    MPIR_ERR_CHECK(mpi_errno);
+#endif
+    if (!right)
+        MPIDI_NUMACOLL_pause_before_error(comm->rank);
+    MPIR_ERR_CHKANDJUMP(!right, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    MPIDI_NUMACOLL_settings_restore_info(comm, kept);
+    goto fn_exit;
+}
+
+int MPIR_numacoll_get_info(MPIR_Comm *comm, MPIR_Info *info)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char key[MPI_MAX_INFO_KEY], text[MPI_MAX_INFO_VAL];
+
+    for (int i = 0; i < NC_SETTING_COUNT; i++) {
+        if (!MPIDI_NUMACOLL_setting_is_info(comm, i))
+            continue;
+        snprintf(key, sizeof key, PREFIX "%s", MPIDI_NUMACOLL_variables[i].name);
+        MPIDI_NUMACOLL_format(i, MPIDI_NUMACOLL_setting(comm, -1, i), text, sizeof text);
+        mpi_errno = MPIR_Info_set_impl(info, key, text);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,16 @@
+/* Selection files in use, as ranks compare them. What MPICH calls is declared in numacoll_mpir.h.
+ * Always built. */
+
+#ifndef NUMACOLL_SELECTION_FILE_H_INCLUDED
+#define NUMACOLL_SELECTION_FILE_H_INCLUDED
+
+#include "numacoll_mpir.h"
+
+enum { NC_SELECTION_FILES = MPIR_NUMACOLL_CSEL_POSIX + 1 };
+
+/* Of each level (enum MPIR_numacoll_csel) the variable that names its selection file, and the
+ * file's checksum, 0 without one. */
+const char *MPIDI_NUMACOLL_file_variable(int level);
+unsigned MPIDI_NUMACOLL_file_checksum(int level);
+
+#endif

@@ -1,0 +1,87 @@
+/* What was served, what was not, and why. Counts are kept per communicator, where only one thread
+ * at a time counts, and added up when somebody asks, and when a communicator is freed. */
+
+#include "stats.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nc_counted *alive;
+static struct nc_counts freed;
+
+const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
+{
+    switch (reason) {
+        case NC_REASON_BUDGET:
+            return "budget";
+        case NC_REASON_BACKING:
+            return "no-shared-memory";
+        case NC_REASON_PAGES:
+            return "no-pages";
+        case NC_REASON_SETTINGS:
+            return "unequal-settings";
+        default:
+            return "none";
+    }
+}
+
+static void add(struct nc_counts *sum, const struct nc_counts *counts)
+{
+    for (size_t i = 0; i < sizeof *sum / sizeof(uint64_t); i++)
+        ((uint64_t *) sum)[i] += ((const uint64_t *) counts)[i];
+}
+
+/* What of a communicator's counts stays when it is gone, and, while it lives, its segment. */
+static void add_counted(struct nc_counts *sum, const struct nc_counted *c, bool lives)
+{
+    struct nc_counts all = c->counts;
+
+    all.waits_spinning = c->waiter->ended_spinning;
+    all.waits_in_progress = c->waiter->ended_in_progress;
+    all.waits_yielding = c->waiter->ended_yielding;
+    all.copied_local = c->ledger->local;
+    all.copied_remote = c->ledger->remote;
+    if (lives && c->segment->base) {
+        all.segment_bytes = c->segment->bytes;
+        all.huge_bytes = c->segment->huge_bytes;
+        all.pages_right = (uint64_t) c->segment->placement.right;
+        all.pages_misplaced = (uint64_t) c->segment->placement.wrong;
+        all.pages_unverified = (uint64_t) c->segment->placement.unverified;
+    }
+    add(sum, &all);
+}
+
+void MPIDI_NUMACOLL_counts_add(struct nc_counted *c)
+{
+    pthread_mutex_lock(&lock);
+    c->next = alive;
+    c->link = &alive;
+    if (alive)
+        alive->link = &c->next;
+    alive = c;
+    pthread_mutex_unlock(&lock);
+}
+
+void MPIDI_NUMACOLL_counts_remove(struct nc_counted *c)
+{
+    pthread_mutex_lock(&lock);
+    *c->link = c->next;
+    if (c->next)
+        c->next->link = c->link;
+    add_counted(&freed, c, false);
+    pthread_mutex_unlock(&lock);
+}
+
+void MPIDI_NUMACOLL_counts_start(uint64_t microseconds)
+{
+    freed.start_microseconds = microseconds;
+}
+
+void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum)
+{
+    pthread_mutex_lock(&lock);
+    *sum = freed;
+    for (const struct nc_counted *c = alive; c; c = c->next)
+        add_counted(sum, c, true);
+    pthread_mutex_unlock(&lock);
+}
