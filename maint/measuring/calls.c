@@ -1,0 +1,61 @@
+/* What `maint/measure instructions` counts: calls COLLECTIVE CALLS makes CALLS calls of one
+ * collective with 4 bytes, after a hundred that are not counted. */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNCOUNTED = 100 };
+
+static void call_bcast(void)
+{
+    static float data;
+
+    MPI_Bcast(&data, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
+static void call_barrier(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void call_allreduce(void)
+{
+    static float mine = 1, sum;
+
+    MPI_Allreduce(&mine, &sum, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char *name;
+    void (*call)(void);
+} collectives[] = {{"bcast", call_bcast}, {"barrier", call_barrier}, {"allreduce", call_allreduce}};
+
+/* callgrind starts and stops at this name, so it is not inlined. */
+__attribute__((noinline)) void counted(void (*call)(void), int calls)
+{
+    for (int i = 0; i < calls; i++)
+        call();
+}
+
+int main(int argc, char **argv)
+{
+    int calls = argc == 3 ? atoi(argv[2]) : 0;
+    void (*call)(void) = NULL;
+
+    for (size_t i = 0; argc == 3 && i < sizeof collectives / sizeof collectives[0]; i++)
+        if (!strcmp(argv[1], collectives[i].name))
+            call = collectives[i].call;
+    if (!call || calls < 1) {
+        fprintf(stderr, "usage: calls bcast|barrier|allreduce CALLS\n");
+        return 1;
+    }
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < UNCOUNTED; i++)
+        call();
+    MPI_Barrier(MPI_COMM_WORLD);
+    counted(call, calls);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,207 @@
+"""The commands that measure."""
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+
+from . import plan, tables
+from .sets import Build, Set, fail, mpiexec, output_of
+
+
+class Steps:
+    """Says at the beginning how long all will take, and at each step what is left."""
+
+    def __init__(self, seconds, kept, most=""):
+        self.left, self.count, self.done = sum(seconds), len(seconds), 0
+        print(f"{self.count} steps, {most}{self.minutes()}, into {kept.folder}")
+        if os.getloadavg()[0] > 0.3:
+            print(f"load average {os.getloadavg()[0]:.1f}: other processes will disturb the times")
+
+    def minutes(self):
+        return f"about {max(1, round(self.left / 60))} min"
+
+    def next(self, what, seconds):
+        self.done += 1
+        print(f"[{self.done}/{self.count}] {what}; {self.minutes()} left", flush=True)
+        self.left -= seconds
+
+
+def set_of(o):
+    return Set(o.top / "doc/measurements" / o.set)
+
+
+def quick(words):
+    """One second, two rounds, and of a range of sizes the first five."""
+    return re.sub(r"(--sizes) (\d+):\w+", lambda m: f"{m[1]} {m[2]}:{16 * int(m[2])}", words)
+
+
+# ---- run ----
+
+
+def run(o):
+    build, kept = Build(o.build), set_of(o)
+    chosen = [r for r in plan.RUNS if re.fullmatch(o.only or ".*", r.file)]
+    if not chosen:
+        fail(f"--only {o.only}: there are {', '.join(r.file for r in plan.RUNS)}")
+    if o.quick:
+        chosen = [r._replace(seconds=1, words=quick(r.words) + " --rounds 2") for r in chosen]
+    steps = Steps([r.seconds + 2 for r in chosen], kept)
+    kept.measured_with(build)
+    for r in chosen:
+        steps.next(r.file, r.seconds + 2)
+        words, settings = f"{r.words} --seconds {r.seconds}", {}
+        if r.mapping:
+            settings["MPIR_CVAR_NUMACOLL_TOPOLOGY"] = plan.MAPPED_MACHINE
+            settings["MPIR_CVAR_NUMACOLL_MAPPING"] = r.mapping
+        about = {"title": r.title, "command": f"{mpiexec(r.ranks)} numacoll-bench {words}"}
+        rows = build.bench(r.ranks, words, settings)[0]
+        kept.keep(r.file, rows, numacoll=build.name, settings=settings, **about)
+
+
+# ---- compare ----
+
+
+def compare(o):
+    builds, kept = [Build(o.a), Build(o.b)], set_of(o)
+    launches, rounds = plan.COMPARED, plan.COMPARED_ROUNDS
+    if o.quick:
+        launches, rounds = [(n, 1, quick(w)) for n, _, w in launches], 2
+    steps = Steps([s + 2 for _, s, _ in launches] * 2 * rounds, kept)
+    kept.measured_with(builds[0])
+    times = collections.defaultdict(dict)
+    for r in range(rounds):
+        for ranks, seconds, words in launches:
+            words = f"{words} --algorithms numacoll --rounds 3 --seconds {seconds}"
+            for which in (0, 1) if r % 2 == 0 else (1, 0):
+                steps.next(f"round {r + 1}, {ranks} ranks, {builds[which].name}", seconds + 2)
+                for row in builds[which].bench(ranks, words)[0]:
+                    times[row["collective"], ranks, row["bytes"], r][which] = row["median_us"]
+    names = "collective ranks bytes round a_us b_us".split()
+    rows = [dict(zip(names, (*cell, t[0], t[1]))) for cell, t in times.items()]
+    title = f"{builds[1].name} over {builds[0].name}"
+    command = "; ".join(
+        f"{mpiexec(n)} numacoll-bench {w} -a numacoll -r 3 -t {s}" for n, s, w in launches
+    )
+    kept.keep("compare", rows, numacoll=title, title=title, command=command)
+    print(tables.table_of(kept, ["compare"]))
+
+
+# ---- instructions ----
+
+
+def instructions_of(path):
+    """Of one rank, from the entry to the return of counted(), without those of waits."""
+    total = waited = 0
+    callee, called = "", False
+    for line in path.read_text().splitlines():
+        if called and callee == plan.WAIT:
+            waited += int(line.split()[1])
+        called = line.startswith("calls=")
+        if line.startswith("cfn="):
+            callee = line[4:].split(".")[0]  # a copy of the compiler's is name.part.0
+        elif line.startswith("totals:"):
+            total = int(line.split()[1])
+    return total - waited
+
+
+def count(build, collective, calls, folder):
+    """Instructions of rank 0 and of rank 1."""
+    words = f"""valgrind -q --tool=callgrind --compress-strings=no --zero-before=counted
+        --dump-after=counted --callgrind-out-file={folder}/out.%q{{PMI_RANK}}
+        {folder}/calls {collective} {calls}"""
+    settings = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if build.start(2, words.split(), settings, **quiet).wait():
+        fail(f"{build.name}: {words}: failed")
+    return [instructions_of(folder / f"out.{rank}.1") for rank in (0, 1)]
+
+
+def count_per_call(build, collective, folder):
+    few, many = (count(build, collective, n, folder) for n in (plan.FEW, plan.MANY))
+    return [(m - f) / (plan.MANY - plan.FEW) for f, m in zip(few, many)]
+
+
+def instructions(o):
+    builds, kept = [Build(text) for text in o.builds], set_of(o)
+    steps = Steps([20 * plan.COUNTED_RUNS] * len(builds) * len(plan.COUNTED), kept)
+    kept.measured_with(builds[0])
+    rows = []
+    for b in builds:
+        if plan.WAIT not in output_of("nm", b.prefix + "/lib/libmpi.so").split():
+            fail(f"{b.name} has no function {plan.WAIT}: WAIT in measuring/plan.py is out of date")
+        with tempfile.TemporaryDirectory() as d:
+            source = pathlib.Path(__file__).parent / "calls.c"
+            subprocess.run([f"{b.prefix}/bin/mpicc", "-O2", "-o", f"{d}/calls", source], check=True)
+            for c in plan.COUNTED:
+                steps.next(f"{c}, {b.name}", 20 * plan.COUNTED_RUNS)
+                for r in range(plan.COUNTED_RUNS):
+                    for rank, n in enumerate(count_per_call(b, c, pathlib.Path(d))):
+                        cell = {"build": b.name, "collective": c, "rank": rank, "run": r}
+                        rows.append({**cell, "per_call": f"{n:.1f}"})
+    command = f"{mpiexec(2)} valgrind --tool=callgrind calls COLLECTIVE {plan.FEW} and {plan.MANY}"
+    numacoll = ", ".join(b.name for b in builds)
+    kept.keep("instructions", rows, numacoll=numacoll, title="instructions", command=command)
+    print(tables.table_of(kept, ["instructions"]))
+
+
+# ---- program ----
+
+
+def unpacked():
+    """The programs with their libraries, unpacked but not installed: the folder, the packages."""
+    root = pathlib.Path(__file__).resolve().parents[2] / "build/measure/program"
+    root.mkdir(parents=True, exist_ok=True)
+    if not list(root.glob("*.deb")):
+        command = ["apt-get", "download", *plan.PROGRAM_PACKAGES.split()]
+        if subprocess.run(command, cwd=root).returncode:
+            fail(" ".join(command) + ": failed; apt-get update?")
+        for package in root.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "-x", package, root], check=True)
+    return next(root.glob("usr/lib/*/scalapack")).parent, sorted(p.stem for p in root.glob("*.deb"))
+
+
+def seconds_of(build, program, library, system):
+    """One run; None if it does not end in time."""
+    libraries = f"{system}:{system}/blas:{system}/lapack"
+    if library != "distribution":
+        libraries = f"{build.prefix}/lib:{libraries}"
+    settings = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"} if library == "all" else {}
+    folder = system / "scalapack/mpich-tests"
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "cwd": folder}
+    begin = time.monotonic()
+    job = build.start(plan.PROGRAM_RANKS, [folder / program], settings, libraries, **piped)
+    try:
+        said = job.communicate(timeout=plan.PROGRAM_LIMIT)[0]
+    except subprocess.TimeoutExpired:
+        job.terminate()  # mpiexec ends the ranks
+        job.communicate()
+        return None
+    if job.returncode or "END OF TESTS" not in said:
+        fail(f"{program}, {library}: exit status {job.returncode}\n{said[-1000:]}")
+    return time.monotonic() - begin
+
+
+def program(o):
+    build, kept = Build(o.build), set_of(o)
+    system, packages = unpacked()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    cells = [(p, l) for p in plan.PROGRAMS for l in plan.LIBRARIES]
+    limits = [plan.PROGRAM_LIMIT if l != "all" else 3 * plan.PROGRAM_RUNS for _, l in cells]
+    steps = Steps(limits, kept, "at most ")
+    kept.measured_with(build)
+    rows = []
+    for (p, l), limit in zip(cells, limits):
+        steps.next(f"{p}, {plan.LIBRARIES[l]}", limit)
+        for r in range(plan.PROGRAM_RUNS):
+            seconds = seconds_of(build, p, l, system)
+            cell = {"program": p, "library": l, "run": r, "limit": plan.PROGRAM_LIMIT}
+            rows.append({**cell, "seconds": f"{seconds:.2f}" if seconds else ""})
+            if not seconds:
+                break
+    command = f"{mpiexec(plan.PROGRAM_RANKS)} PROGRAM, on 2 processors"
+    about = {"title": "ScaLAPACK's test programs", "packages": packages, "command": command}
+    kept.keep("program", rows, numacoll=build.name, **about)
+    print(tables.table_of(kept, ["program"]))

@@ -1,0 +1,120 @@
+"""Builds, and sets of kept files."""
+import collections
+import csv
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCES = ["src", "tools", "cvars.yaml", "maint/graft", "maint/gencvars"]  # what a build is made of
+
+
+def fail(text):
+    sys.exit("measure: " + text)
+
+
+def output_of(*words):
+    return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+
+
+def commit_of(prefix):
+    """The last commit that changed what PREFIX was built from; + where files differ from it."""
+    root = output_of("git", "-C", prefix, "rev-parse", "--show-toplevel")
+    if not root:
+        fail(f"{prefix} is in no checkout: give it a name, NAME={prefix}")
+    log = output_of("git", "-C", root, "log", "-1", "--format=%h %ct", "--", *SOURCES)
+    commit, when = log.split()
+    if os.stat(f"{prefix}/lib/libmpi.so").st_mtime < int(when):
+        fail(f"{prefix} is older than commit {commit}: install again, or give it a name")
+    return commit + "+" * bool(output_of("git", "-C", root, "status", "-s", "--", *SOURCES))
+
+
+def mpiexec(ranks):
+    """Bound to cores where there are enough."""
+    bound = "-bind-to core " if ranks <= len(os.sched_getaffinity(0)) else ""
+    return f"mpiexec {bound}-n {ranks}"
+
+
+class Build:
+    """An installed MPICH with numacoll."""
+
+    def __init__(self, text):
+        name, _, prefix = text.rpartition("=")
+        self.prefix = str(pathlib.Path(prefix).resolve())
+        if not os.path.exists(self.prefix + "/bin/numacoll-bench"):
+            fail(f"{prefix}: no numacoll-bench is installed there")
+        self.name = name or commit_of(self.prefix)
+
+    def start(self, ranks, words, settings={}, libraries=None, **more):
+        """A job, under the settings of MPICH that are given and no others; a subprocess.Popen."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith("MPIR_CVAR_")}
+        env.update(settings, LD_LIBRARY_PATH=libraries or self.prefix + "/lib")
+        command = [f"{self.prefix}/bin/{mpiexec(ranks)}", *words]
+        return subprocess.Popen(command[0].split() + command[1:], env=env, **more)
+
+    def bench(self, ranks, words, settings={}):
+        """numacoll-bench, whose bar shows on a terminal; the rows of its CSV, and its JSON."""
+        with tempfile.TemporaryDirectory() as d:
+            words = (
+                f"{self.prefix}/bin/numacoll-bench {words} --csv {d}/csv --json {d}/json".split()
+            )
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+            job = self.start(ranks, words, settings, **quiet)
+            error = job.communicate()[1]
+            if job.returncode:
+                fail(f"{self.name}: {' '.join(words)}: {error.strip()}")
+            return read(f"{d}/csv"), json.loads(pathlib.Path(d, "json").read_text())
+
+
+def read(path):
+    with open(path, newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def grouped(rows, *keys):
+    """The rows by the values of these columns, in the order of the file."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[tuple(row[k] for k in keys)].append(row)
+    return groups
+
+
+class Set:
+    """A folder of CSV files, and what machine.json says of each."""
+
+    def __init__(self, folder):
+        self.folder, self.name = folder, folder.name
+        described = folder / "machine.json"
+        about = json.loads(described.read_text()) if described.exists() else {}
+        self.machine, self.files = about.get("machine"), about.get("files", {})
+
+    def rows(self, file):
+        return read(self.folder / (file + ".csv"))
+
+    def measured_with(self, build):
+        """Called before anything is kept: the set has to be one of this machine."""
+        load = round(os.getloadavg()[0], 2)
+        machine = build.bench(2, "barrier -a numacoll -t 1 -r 1")[1]["machine"]
+        mpich, kernel = machine.pop("mpi").split()[-1], machine.pop("kernel")
+        machine["memory_gib"] = round(machine.pop("memory_bytes") / 2**30)
+        if self.machine not in (None, machine):
+            fail(f"set {self.name} was measured on another machine: give another name")
+        self.machine = machine
+        self.now = {"mpich": mpich, "kernel": kernel, "load_before": load}
+
+    def keep(self, file, rows, **about):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open(self.folder / (file + ".csv"), "w", newline="") as f:
+            out = csv.DictWriter(f, rows[0], lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
+        self.files[file] = {"date": datetime.date.today().isoformat(), **self.now, **about}
+        about = {"machine": self.machine, "files": dict(sorted(self.files.items()))}
+        (self.folder / "machine.json").write_text(json.dumps(about, indent=1) + "\n")
+
+
+def all_sets(top):
+    return [Set(f.parent) for f in sorted(top.glob("doc/measurements/*/machine.json"))]
