@@ -31,6 +31,8 @@ bool nc_words_find(const char *words, const char *word, size_t n, int *number)
     return false;
 }
 
+/* ---- numbers ---- */
+
 static bool parse_int(const struct nc_variable *v, const char *text, int *value)
 {
     char *end;
@@ -44,68 +46,41 @@ static bool parse_int(const struct nc_variable *v, const char *text, int *value)
     return true;
 }
 
-static bool is_choice(const char *words, const char *text)
+static void format_int(const struct nc_variable *v, int value, char *text, size_t size)
 {
-    const char *colon = strchr(text, ':');
-    int number;
-
-    return *text == 0 ||
-           nc_words_find(words, text, colon ? (size_t) (colon - text) + 1 : strlen(text), &number);
+    (void) v;
+    snprintf(text, size, "%d", value);
 }
 
-bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
+static void int_allowed(const struct nc_variable *v, char *text, size_t size)
 {
-    char why[256];
-    struct nc_links links;
-    struct nc_plan plan;
-    unsigned levels;
-
-    switch (v->kind) {
-        case NC_KIND_ENUM:
-            return nc_words_find(v->values, text, strlen(text), value);
-        case NC_KIND_LEVELS:
-            if (!nc_levels_parse(text, &levels, why, sizeof why))
-                return false;
-            *value = (int) levels;
-            return true;
-        case NC_KIND_PLAN:
-            *value = 0;
-            return nc_plan_parse(&plan, text, v->values);
-        case NC_KIND_CHOICE:
-            *value = 0;
-            return is_choice(v->values, text);
-        case NC_KIND_LINKS:
-            *value = 0;
-            return nc_links_parse(&links, text);
-        default:
-            return parse_int(v, text, value);
-    }
+    snprintf(text, size, "%d to %d %s", v->low, v->high, v->unit);
 }
 
-/* Words, each before a separator but the first; level i if bit i is set. */
-static void list_levels(unsigned levels, const char *separator, char *text, size_t size)
+/* ---- words ---- */
+
+static bool parse_enum(const struct nc_variable *v, const char *text, int *value)
 {
-    text[0] = 0;
-    for (size_t used = 0, i = 0; i < NC_LEVELS && used < size; i++) {
-        if (levels >> i & 1)
-            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? separator : "",
-                                      nc_level_name(i));
-    }
+    return nc_words_find(v->values, text, strlen(text), value);
 }
 
-void nc_variable_format(const struct nc_variable *v, int value, char *text, size_t size)
+static void format_enum(const struct nc_variable *v, int value, char *text, size_t size)
 {
     const char *word = v->values;
 
-    if (v->kind == NC_KIND_ENUM) {
-        for (int i = 0; i < value; i++)
-            word += strcspn(word, " ") + 1;
-        snprintf(text, size, "%.*s", (int) strcspn(word, " "), word);
-    } else if (v->kind == NC_KIND_LEVELS) {
-        list_levels((unsigned) value, ",", text, size);
-    } else {
-        snprintf(text, size, "%d", value);
-    }
+    for (int i = 0; i < value; i++)
+        word += strcspn(word, " ") + 1;
+    snprintf(text, size, "%.*s", (int) strcspn(word, " "), word);
+}
+
+static bool parse_choice(const struct nc_variable *v, const char *text, int *value)
+{
+    const char *colon = strchr(text, ':');
+    size_t n = colon ? (size_t) (colon - text) + 1 : strlen(text);
+    int number;
+
+    *value = 0;
+    return *text == 0 || nc_words_find(v->values, text, n, &number);
 }
 
 /* words, with a comma and a space between, behind a beginning; a word with a slash at its end takes
@@ -121,34 +96,124 @@ static void list_words(const char *beginning, const char *words, char *text, siz
                                   words[i]);
 }
 
-void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
+static void words_allowed(const struct nc_variable *v, char *text, size_t size)
+{
+    list_words("one of ", v->values, text, size);
+}
+
+/* ---- levels, and what is said of each ---- */
+
+static bool parse_levels(const struct nc_variable *v, const char *text, int *value)
+{
+    char why[256];
+    unsigned levels;
+    bool right = nc_levels_parse(text, &levels, why, sizeof why);
+
+    (void) v;
+    if (right)
+        *value = (int) levels;
+    return right;
+}
+
+/* Words, each before a separator but the first; level i if bit i is set. */
+static void list_levels(unsigned levels, const char *separator, char *text, size_t size)
+{
+    text[0] = 0;
+    for (size_t used = 0, i = 0; i < NC_LEVELS && used < size; i++) {
+        if (levels >> i & 1)
+            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? separator : "",
+                                      nc_level_name(i));
+    }
+}
+
+static void format_levels(const struct nc_variable *v, int value, char *text, size_t size)
+{
+    (void) v;
+    list_levels((unsigned) value, ",", text, size);
+}
+
+static void levels_allowed(const struct nc_variable *v, char *text, size_t size)
+{
+    char levels[128];
+
+    (void) v;
+    list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
+    snprintf(text, size, "a comma-separated list of %s", levels);
+}
+
+static bool parse_plan(const struct nc_variable *v, const char *text, int *value)
+{
+    struct nc_plan plan;
+
+    *value = 0;
+    return nc_plan_parse(&plan, text, v->values);
+}
+
+static void plan_allowed(const struct nc_variable *v, char *text, size_t size)
 {
     char levels[128];
 
     list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
-    switch (v->kind) {
-        case NC_KIND_ENUM:
-        case NC_KIND_CHOICE:
-            list_words("one of ", v->values, text, size);
-            break;
-        case NC_KIND_LEVELS:
-            snprintf(text, size, "a comma-separated list of %s", levels);
-            break;
-        case NC_KIND_PLAN:
-            snprintf(text, size,
-                     "LEVEL:ALGORITHM,.., levels of %s, top, *, each once, algorithms of ", levels);
-            list_words("", v->values, text + strlen(text), size - strlen(text));
-            if (strchr(v->values, '/'))
-                snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
-                         NC_PLAN_LARGEST_DEGREE);
-            break;
-        case NC_KIND_LINKS:
-            snprintf(text, size,
-                     "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a "
-                     "message's and a byte's time",
-                     levels);
-            break;
-        default:
-            snprintf(text, size, "%d to %d %s", v->low, v->high, v->unit);
-    }
+    snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, top, *, each once, algorithms of ",
+             levels);
+    list_words("", v->values, text + strlen(text), size - strlen(text));
+    if (strchr(v->values, '/'))
+        snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
+                 NC_PLAN_LARGEST_DEGREE);
+}
+
+static bool parse_links(const struct nc_variable *v, const char *text, int *value)
+{
+    struct nc_links links;
+
+    (void) v;
+    *value = 0;
+    return nc_links_parse(&links, text);
+}
+
+static void links_allowed(const struct nc_variable *v, char *text, size_t size)
+{
+    char levels[128];
+
+    (void) v;
+    list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
+    snprintf(text, size,
+             "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a message's and "
+             "a byte's time",
+             levels);
+}
+
+/* ---- the kinds ---- */
+
+static const struct {
+    bool (*parse)(const struct nc_variable *v, const char *text, int *value);
+    void (*format)(const struct nc_variable *v, int value, char *text, size_t size);
+    void (*allowed)(const struct nc_variable *v, char *text, size_t size);
+} kinds[] = {
+    [NC_KIND_INT] = {parse_int, format_int, int_allowed},
+    [NC_KIND_ENUM] = {parse_enum, format_enum, words_allowed},
+    [NC_KIND_LEVELS] = {parse_levels, format_levels, levels_allowed},
+    [NC_KIND_PLAN] = {parse_plan, NULL, plan_allowed},
+    [NC_KIND_CHOICE] = {parse_choice, NULL, words_allowed},
+    [NC_KIND_LINKS] = {parse_links, NULL, links_allowed},
+};
+
+bool nc_variable_parse(const struct nc_variable *v, const char *text, int *value)
+{
+    return kinds[v->kind].parse(v, text, value);
+}
+
+bool nc_variable_is_number(const struct nc_variable *v)
+{
+    return kinds[v->kind].format != NULL;
+}
+
+void nc_variable_format(const struct nc_variable *v, int value, char *text, size_t size)
+{
+    kinds[v->kind].format(v, value, text, size);
+}
+
+void nc_variable_allowed(const struct nc_variable *v, char *text, size_t size)
+{
+    kinds[v->kind].allowed(v, text, size);
 }

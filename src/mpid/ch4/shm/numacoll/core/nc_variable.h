@@ -38,6 +38,9 @@ int nc_variable_find(const struct nc_variable *table, int n, const char *name);
  * allow the text. */
 bool nc_variable_parse(const struct nc_variable *variable, const char *text, int *value);
 
+/* Whether values are numbers; if not, only their texts say what they are. */
+bool nc_variable_is_number(const struct nc_variable *variable);
+
 /* The text of a number, not of one that is none, and the text for users of all that is allowed ("1
  * to 4096 slots"); cut at size bytes. */
 void nc_variable_format(const struct nc_variable *variable, int value, char *text, size_t size);

@@ -49,7 +49,7 @@ static int text_count;
 
 static bool is_kept(const struct nc_variable *v)
 {
-    return v->kind >= NC_KIND_PLAN;
+    return !nc_variable_is_number(v);
 }
 
 static bool keep(const char *text, int *place)
@@ -102,9 +102,12 @@ int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
 
 /* ---- which value holds ---- */
 
+/* Whether MPICH keeps the variable as a text: all but what it knows itself. */
 static bool is_text(enum nc_setting setting)
 {
-    return MPIDI_NUMACOLL_variables[setting].kind >= NC_KIND_LEVELS;
+    enum nc_kind kind = MPIDI_NUMACOLL_variables[setting].kind;
+
+    return kind != NC_KIND_INT && kind != NC_KIND_ENUM;
 }
 
 bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text, char number[16])
