@@ -1,3 +1,5 @@
+/* Always built: nc_variable.c parses plans. */
+
 #include "nc_plan.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Always built: nc_plan.c parses levels. */
+
 #include "nc_topo.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* Always built: info keys and selection files are checked without shared memory too. */
+
 #include "nc_variable.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Lines for the user on stderr. See diag.h. */
+/* Lines for the user on stderr. See diag.h. Always built. */
 
 #define _GNU_SOURCE
 #include "diag.h"

@@ -1,4 +1,4 @@
-/* Whole files as text. See text_file.h. */
+/* Whole files as text. See text_file.h. Always built. */
 
 #include "text_file.h"
 
