@@ -14,7 +14,7 @@ struct row {
     int n;
 };
 
-enum { ROWS = 16 + NC_COLL_COUNT * (4 + 2 * NC_WAYS + NC_REASON_COUNT) };
+enum { ROWS = 16 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
 static struct row rows[ROWS];
 
 static void get(void *address, void *object, int count, void *buffer)
@@ -57,13 +57,13 @@ static void add_collective(int *used, enum nc_coll c)
 {
     const char *name = MPIDI_NUMACOLL_coll_name(c), *word = MPIDI_NUMACOLL_coll_algorithms(c);
 
-    add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_counts *) 0)->served[0]), NC_WAYS,
+    add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_counts *) 0)->served[0]), NC_MOST_ALGORITHMS,
         "calls of the program served by numacoll", "numacoll_%s_calls", name);
-    add(used, true, NC_AT(bytes[0]) + c * sizeof(((struct nc_counts *) 0)->bytes[0]), NC_WAYS,
+    add(used, true, NC_AT(bytes[0]) + c * sizeof(((struct nc_counts *) 0)->bytes[0]), NC_MOST_ALGORITHMS,
         "bytes of the messages of these calls", "numacoll_%s_bytes", name);
     for (int way = 0; *word; way++, word += strcspn(word, " "), word += *word == ' ') {
         int n = (int) strcspn(word, " ");
-        size_t at = (c * NC_WAYS + (size_t) way) * sizeof(uint64_t);
+        size_t at = (c * NC_MOST_ALGORITHMS + (size_t) way) * sizeof(uint64_t);
         add(used, true, NC_AT(served) + at, 1, "calls served by this algorithm",
             "numacoll_%s_%.*s_calls", name, n, word);
         add(used, true, NC_AT(bytes) + at, 1, "bytes of the messages of these calls",
