@@ -10,11 +10,29 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(sys.argv[1]).resolve()
 V = "MPIR_CVAR_NUMACOLL_"
 FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "numacoll", V + "REPORT": "2", "NCTEST_CALLS": "1"}
-ROWS = subprocess.run(
-    [HERE.parent.parent / "maint/gencvars", "--rows"], capture_output=True, text=True, check=True
-).stdout.split()
 PRELOAD = HERE / "coll/bin/refuse.so"
 count = bad = 0
+
+
+def generated(*words):
+    """What maint/gencvars prints, as words."""
+    gencvars = HERE.parent.parent / "maint/gencvars"
+    return subprocess.run(
+        [gencvars, *words], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split()
+
+
+ROWS = generated("--rows")
+
+
+def algorithms(variable):
+    """The values of an enum variable that each name an algorithm."""
+    return [value for value in generated("--values", variable) if value != "auto"]
+
+
+def collective_of(program):
+    """The collective a program is named after, or "": reduce_scatter_block_x is not of reduce."""
+    return max((row for row in ROWS if program.startswith(row + "_")), key=len, default="")
 
 
 def report(name, problem):

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    MAX_COLLECTIVES = 16,
+    MAX_COLLECTIVES = 32,
     MAX_ALGORITHMS = 32,
     MAX_PARAMETERS = 8,
     MAX_SWEEPS = 4,
