@@ -10,24 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numacoll_table.h" /* made by maint/gencvars */
+
 enum {
-    NC_BCAST,
-    NC_BARRIER,
-    NC_SCATTER,
-    NC_SCATTERV,
-    NC_GATHER,
-    NC_GATHERV,
-    NC_ALLGATHER,
-    NC_ALLGATHERV,
-    NC_REDUCE,
-    NC_ALLREDUCE,
-    NC_COLLECTIVES
+#define NC_NUMBER(name, Name, NAME, params, args, fixed) NC_##NAME,
+    NC_COLLECTIVES(NC_NUMBER)
+#undef NC_NUMBER
+        NC_COLLECTIVE_COUNT
 };
 
-static const char *const nc_names[NC_COLLECTIVES] = {
-    "bcast",   "barrier",   "scatter",    "scatterv", "gather",
-    "gatherv", "allgather", "allgatherv", "reduce",   "allreduce"};
-static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVES];
+static const char *const nc_names[NC_COLLECTIVE_COUNT] = {
+#define NC_NAME(name, Name, NAME, params, args, fixed) #name,
+    NC_COLLECTIVES(NC_NAME)
+#undef NC_NAME
+};
+static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVE_COUNT];
 
 /* A call that is about to be made, counted if it is between several. */
 static inline void nc_count(int collective, MPI_Comm comm)
@@ -154,7 +151,7 @@ static inline void nc_init(int *argc, char ***argv)
 
 static inline void nc_print_calls(void)
 {
-    for (int c = 0; c < NC_COLLECTIVES; c++) {
+    for (int c = 0; c < NC_COLLECTIVE_COUNT; c++) {
         if (nc_calls[c])
             printf("calls %s %d\n", nc_names[c], nc_calls[c]);
     }
