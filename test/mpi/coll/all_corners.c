@@ -9,10 +9,7 @@
 
 #include "blocks.h"
 
-enum { MOVES = 6, LENGTHS = 3 };
-
-static const int moves[MOVES] = {NC_SCATTER, NC_SCATTERV,  NC_GATHER,
-                                 NC_GATHERV, NC_ALLGATHER, NC_ALLGATHERV};
+enum { LENGTHS = 3 };
 
 static int number; /* of the exchange */
 
@@ -180,8 +177,9 @@ static void forget_if_empty(struct nc_blocks *b)
 
 static void exchange(const struct plan *p)
 {
-    nc_say("%s: %s%s, all %s, own %s, %d bytes, root %d", p->corner, nc_names[p->call.collective],
-           p->call.large ? "_c" : "", p->all->name, p->mine->name, p->bytes[nc_rank], p->call.root);
+    nc_say("%s: %s%s, all %s, own %s, %d bytes, root %d", p->corner,
+           nc_names[p->call.move->collective], p->call.large ? "_c" : "", p->all->name,
+           p->mine->name, p->bytes[nc_rank], p->call.root);
     struct nc_blocks all = all_blocks(p), mine = own_block(p);
 
     if (p->absolute) {
@@ -206,30 +204,30 @@ static void each_length(struct plan p)
 {
     for (int l = 0; l < LENGTHS; l++) {
         for (int i = 0; i < nc_size; i++)
-            p.bytes[i] = lengths[nc_is_v(p.call.collective) ? (i + l) % LENGTHS : l];
+            p.bytes[i] = lengths[p.call.move->is_v ? (i + l) % LENGTHS : l];
         exchange(&p);
     }
 }
 
 /* What has no root need not be done again for each. */
-static int is_due(int collective, int root)
+static int is_due(const struct nc_move *move, int root)
 {
-    return root < 2 || !nc_is_allgather(collective);
+    return root < 2 || move->direction != NC_TO_ALL;
 }
 
 static void each_move(struct plan p)
 {
-    for (int m = 0; m < MOVES; m++) {
-        p.call.collective = moves[m];
-        if (is_due(moves[m], p.call.root))
+    for (int m = 0; m < NC_MOVES; m++) {
+        p.call.move = &nc_moves[m];
+        if (is_due(&nc_moves[m], p.call.root))
             each_length(p);
     }
 }
 
 /* MPICH 4.0.2 forgets displs[0] where there is one rank. */
-static int is_displaced(int collective, int root)
+static int is_displaced(const struct nc_move *move, int root)
 {
-    return is_due(collective, root) && nc_is_v(collective) && nc_size > 1;
+    return is_due(move, root) && move->is_v && nc_size > 1;
 }
 
 static struct plan plan_of(const char *corner, int root)
@@ -271,11 +269,11 @@ static void zeros(int root)
     struct plan p = plan_of("zeros", root);
 
     p.null = 1;
-    for (int m = 0; m < MOVES; m++) {
-        p.call.collective = moves[m];
+    for (int m = 0; m < NC_MOVES; m++) {
+        p.call.move = &nc_moves[m];
         memset(p.bytes, 0, sizeof p.bytes);
         exchange(&p);
-        for (int one = 0; one < nc_size && nc_is_v(moves[m]) && is_due(moves[m], root); one++) {
+        for (int one = 0; one < nc_size && nc_moves[m].is_v && is_due(&nc_moves[m], root); one++) {
             for (int i = 0; i < nc_size; i++)
                 p.bytes[i] = i == one ? 17280 : 0;
             exchange(&p);
@@ -290,9 +288,10 @@ static void order(int root)
 {
     struct plan p = plan_of("order", root);
 
-    for (int m = 0; m < MOVES; m++) {
-        p.call.collective = moves[m];
-        for (p.order = FROM_BEHIND; p.order <= SHUFFLED && is_displaced(moves[m], root); p.order++)
+    for (int m = 0; m < NC_MOVES; m++) {
+        p.call.move = &nc_moves[m];
+        for (p.order = FROM_BEHIND; p.order <= SHUFFLED && is_displaced(&nc_moves[m], root);
+             p.order++)
             each_length(p);
     }
 }
@@ -312,7 +311,7 @@ static void overlapping(int root, int step, int length)
 {
     struct nc_layout bytes = {.name = "bytes", .type = MPI_BYTE, .extent = 1};
     MPI_Count own = length, one = (nc_size - 1) * step + length;
-    struct nc_call call = {.collective = NC_SCATTERV, .root = root, .comm = MPI_COMM_WORLD};
+    struct nc_call call = {.move = nc_move_of(NC_SCATTERV), .root = root, .comm = MPI_COMM_WORLD};
 
     nc_say("overlap: %d bytes every %d, root %d", length, step, root);
     nc_layout_add(&bytes, 0, 1);
@@ -365,8 +364,8 @@ static void far_blocks(int root)
 
     p.all = &wide;
     p.mine = nc_rank % 2 ? &plain : &wide;
-    for (int m = 0; m < MOVES; m++) {
-        p.call.collective = moves[m];
+    for (int m = 0; m < NC_MOVES; m++) {
+        p.call.move = &nc_moves[m];
         for (int elements = 1; elements <= 4; elements += 3) {
             for (int i = 0; i < nc_size; i++)
                 p.bytes[i] = elements * wide.size;
@@ -391,9 +390,9 @@ static void far_displacements(int root)
             MPI_Aint most = p.call.large ? (MPI_Aint) 5 << 31 : INT_MAX;
             displs[i] = i % 2 ? -most + i * 10000 : most - (i + 1) * 10000;
         }
-        for (int m = 0; m < MOVES; m++) {
-            p.call.collective = moves[m];
-            if (is_displaced(moves[m], root))
+        for (int m = 0; m < NC_MOVES; m++) {
+            p.call.move = &nc_moves[m];
+            if (is_displaced(&nc_moves[m], root))
                 each_length(p);
         }
     }
@@ -415,10 +414,11 @@ static void many_of_nothing(int root)
             counts[i] = large ? (MPI_Count) 1 << 40 : INT_MAX;
             displs[i] = INT_MAX - i;
         }
-        for (int m = 0; m < MOVES; m++) {
+        for (int m = 0; m < NC_MOVES; m++) {
             struct nc_call call = {
-                .collective = moves[m], .root = root, .comm = MPI_COMM_WORLD, .large = large};
-            nc_say("many_of_nothing: %s%s, root %d", nc_names[moves[m]], large ? "_c" : "", root);
+                .move = &nc_moves[m], .root = root, .comm = MPI_COMM_WORLD, .large = large};
+            nc_say("many_of_nothing: %s%s, root %d", nc_names[nc_moves[m].collective],
+                   large ? "_c" : "", root);
             struct nc_blocks all = nc_blocks_make(&nothing, nc_size, counts, displs);
             struct nc_blocks mine = nc_blocks_make(&nothing, 1, counts, NULL);
             nc_exchange(&call, &all, &mine, number++);

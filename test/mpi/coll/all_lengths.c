@@ -39,16 +39,16 @@ static int is_wrong(const struct mistake *m, int rank)
 /* On the side of all blocks the length is right for whom it is; the mistake is the other side's. */
 static int length_in_all(const struct mistake *m, int rank)
 {
-    if (nc_is_v(m->call.collective) && !is_wrong(m, rank))
+    if (m->call.move->is_v && !is_wrong(m, rank))
         return 40 + rank * 50;
-    return nc_is_scatter(m->call.collective) ? m->pair.sent : m->pair.expected;
+    return m->call.move->direction == NC_FROM_ROOT ? m->pair.sent : m->pair.expected;
 }
 
 static int own_length(const struct mistake *m, int rank)
 {
     if (!is_wrong(m, rank))
         return length_in_all(m, rank);
-    return nc_is_scatter(m->call.collective) ? m->pair.expected : m->pair.sent;
+    return m->call.move->direction == NC_FROM_ROOT ? m->pair.expected : m->pair.sent;
 }
 
 static struct nc_blocks all_blocks(const struct mistake *m)
@@ -74,7 +74,7 @@ static struct nc_blocks own_block(const struct mistake *m)
 static void expect_data(const struct mistake *m, const struct nc_blocks *all,
                         const struct nc_blocks *mine)
 {
-    int scatter = nc_is_scatter(m->call.collective);
+    int scatter = m->call.move->direction == NC_FROM_ROOT;
 
     for (int i = 0; i < all->blocks; i++) {
         int length = scatter ? length_in_all(m, i) : own_length(m, i);
@@ -88,7 +88,7 @@ static void expect_data(const struct mistake *m, const struct nc_blocks *all,
 /* Whether this rank receives from another a block of the wrong length, or copies one to itself. */
 static void meets(const struct mistake *m, int *another, int *own)
 {
-    int scatter = nc_is_scatter(m->call.collective), has_all = nc_has_all(&m->call, nc_rank);
+    int scatter = m->call.move->direction == NC_FROM_ROOT, has_all = nc_has_all(&m->call, nc_rank);
 
     *own = has_all && is_wrong(m, nc_rank);
     *another = scatter && !has_all && is_wrong(m, nc_rank);
@@ -100,8 +100,7 @@ static void meets(const struct mistake *m, int *another, int *own)
  * hands on what it should have been. */
 static int seen_here(const struct mistake *m)
 {
-    return getenv("MPIR_CVAR_NUM_CLIQUES") == NULL ||
-           (m->call.collective != NC_ALLGATHER && m->call.collective != NC_ALLGATHERV);
+    return getenv("MPIR_CVAR_NUM_CLIQUES") == NULL || m->call.move->direction != NC_TO_ALL;
 }
 
 static void expect_error(const struct mistake *m, int error)
@@ -125,7 +124,7 @@ static void wrong_call(const struct mistake *m)
 {
     struct nc_blocks all = all_blocks(m), mine = own_block(m);
 
-    nc_say("%s sent %d expected %d, root %d, by %d, %s to %s", nc_names[m->call.collective],
+    nc_say("%s sent %d expected %d, root %d, by %d, %s to %s", nc_names[m->call.move->collective],
            m->pair.sent, m->pair.expected, m->call.root, m->who, m->mine->name, m->all->name);
     nc_fill_sent(&m->call, &all, &mine, nc_rank, number);
     expect_error(m, nc_call_blocks(&m->call, &all, &mine));
@@ -168,16 +167,16 @@ static void by_one_and_by_all(struct mistake m)
 }
 
 /* Each second root does the same. */
-static void each_pair(int collective, int root)
+static void each_pair(const struct nc_move *move, int root)
 {
-    struct mistake m = {.call = {.collective = collective, .root = root, .comm = MPI_COMM_WORLD}};
+    struct mistake m = {.call = {.move = move, .root = root, .comm = MPI_COMM_WORLD}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         m.pair = pairs[i];
         if ((i / 2 + (size_t) root) % 2 == 0)
             by_one_and_by_all(m);
     }
-    for (size_t i = 0; i < sizeof pairs_of_v / sizeof *pairs_of_v && nc_is_v(collective); i++) {
+    for (size_t i = 0; i < sizeof pairs_of_v / sizeof *pairs_of_v && move->is_v; i++) {
         m.pair = pairs_of_v[i];
         by_one_and_by_all(m);
     }
@@ -190,9 +189,9 @@ int main(int argc, char **argv)
     layouts[0] = nc_layout_ints("plain", sizeof(int));
     layouts[1] = nc_layout_ints("gapped", 2 * sizeof(int));
     for (int root = 0; root < nc_size; root++) {
-        for (int collective = NC_SCATTER; collective <= NC_ALLGATHERV; collective++) {
-            if (root < 2 || !nc_is_allgather(collective))
-                each_pair(collective, root);
+        for (int m = 0; m < NC_MOVES; m++) {
+            if (root < 2 || nc_moves[m].direction != NC_TO_ALL)
+                each_pair(&nc_moves[m], root);
         }
     }
     MPI_Type_free(&layouts[0].type);

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/nc_variable.h"
+#include "numacoll_vars.h" /* made by maint/gencvars */
 #include "reductions.h"
 
 /* ---- dice ---- */
@@ -122,16 +124,16 @@ static void random_counts(int v, MPI_Count *counts)
         counts[i] = v ? random_count() / 2 : all;
 }
 
-static void do_move(int call, int collective)
+static void do_move(int call)
 {
-    struct nc_call c = {.collective = collective, .comm = comm};
-    int v = nc_is_v(collective);
+    struct nc_call c = {.move = &nc_moves[below(NC_MOVES)], .comm = comm};
+    int v = c.move->is_v;
     MPI_Count counts[NC_MOST_RANKS];
 
     c.root = below(size);
     c.in_place = below(4) == 0;
     random_counts(v, counts);
-    nc_say("call %d: %s", call, nc_names[collective]);
+    nc_say("call %d: %s", call, nc_names[c.move->collective]);
     /* MPICH 4.0.2 forgets displs[0] where there is one rank */
     struct nc_blocks all = make(nc_has_all(&c, rank) ? size : 0, counts, v && size > 1),
                      mine = make(1, &counts[rank], 0);
@@ -144,11 +146,11 @@ static void do_reduction(int call)
 {
     struct nc_reduction r = {.comm = comm, .kind = &nc_kinds[below(NC_KINDS)]};
 
-    r.root = below(2) ? below(size) : -1;
+    r.how = &nc_reducers[below(NC_REDUCERS)];
+    r.root = below(size);
     r.count = random_count();
     r.in_place = below(4) == 0;
-    nc_say("call %d: %s, %s of %ld", call, r.root < 0 ? "allreduce" : "reduce", r.kind->name,
-           (long) r.count);
+    nc_say("call %d: %s, %s of %ld", call, nc_reducer_name(&r), r.kind->name, (long) r.count);
     nc_reduce(&r, call);
 }
 
@@ -161,70 +163,62 @@ static void do_one(int call)
         case 1:
             do_bcast(call);
             break;
-        case 2:
-        case 3:
-            do_move(call, below(2) ? NC_SCATTERV : NC_SCATTER);
-            break;
-        case 4:
-        case 5:
-            do_move(call, below(2) ? NC_GATHERV : NC_GATHER);
-            break;
-        case 6:
-        case 7:
-            do_move(call, below(2) ? NC_ALLGATHERV : NC_ALLGATHER);
-            break;
         default:
-            do_reduction(call);
+            if (below(3))
+                do_move(call);
+            else
+                do_reduction(call);
     }
 }
 
 /* ---- settings ---- */
 
-struct key {
-    const char *name;
-    int is_plan;           /* an algorithm per level; else one value */
-    const char *value[10]; /* a / is followed by a degree */
+/* All variables that are read per call and whose values are words, or words per level. */
+static const struct nc_variable variables[] = {
+#define NC_ROW(NAME, name, kind, scope, low, high, unit, values) \
+    {name, kind, scope, low, high, unit, values},
+    NC_VARIABLES(NC_ROW)
+#undef NC_ROW
 };
 
-static const struct key keys[] = {
-    {"numacoll_bcast_tree", 0, {"flat", "kary", "knomial", "chain"}},
-    {"numacoll_bcast_group", 1, {"auto", "flat", "kary/", "knomial/", "chain", "sag"}},
-    {"numacoll_reduce_group", 1, {"auto", "flat", "kary/", "knomial/", "chain", "rsg"}},
-    {"numacoll_allreduce_group", 1, {"auto", "rd", "rsag", "ring"}},
-    {"numacoll_allreduce_version", 0, {"auto", "symmetric", "sliced", "rb", "rab"}},
-    {"numacoll_barrier",
-     0,
-     {"auto", "central", "flat", "flat_gr", "combining", "mcs", "tournament", "dissemination",
-      "hierarchical"}},
-    {"numacoll_window", 0, {"0", "1001", "4093", "30011", "65536"}},
-};
-
-static const char *draw_value(const struct key *key)
+static int is_drawn(const struct nc_variable *v)
 {
-    int n = 0;
-
-    while (n < 10 && key->value[n])
-        n++;
-    return key->value[below(n)];
+    return v->scope == NC_PER_CALL && (v->kind == NC_KIND_ENUM || v->kind == NC_KIND_PLAN);
 }
 
-static void draw(const struct key *key, char *text, size_t room)
+/* One of the words; one that ends with a slash gets a degree. Returns its characters. */
+static int draw_word(const char *words, char *text, size_t room)
+{
+    int n = 1, length, degree = 2 + below(3);
+
+    for (const char *c = words; *c; c++)
+        n += *c == ' ';
+    for (int skipped = below(n); skipped > 0; skipped--)
+        words += strcspn(words, " ") + 1;
+    length = (int) strcspn(words, " ");
+    if (words[length - 1] == '/')
+        return snprintf(text, room, "%.*s%d", length, words, degree);
+    return snprintf(text, room, "%.*s", length, words);
+}
+
+static void draw_plan(const char *words, char *text, size_t room)
 {
     static const char *const levels[] = {"numa", "package", "node", "top", "*"};
     size_t length = 0;
 
-    if (!key->is_plan) {
-        snprintf(text, room, "%s", draw_value(key));
-        return;
-    }
     for (int i = 0; i < 5; i++) {
-        const char *value = draw_value(key);
-        int degree = 2 + below(3);
-        length += (size_t) snprintf(text + length, room - length, "%s%s:%s", i ? "," : "",
-                                    levels[i], value);
-        if (text[length - 1] == '/')
-            length += (size_t) snprintf(text + length, room - length, "%d", degree);
+        length += (size_t) snprintf(text + length, room - length, "%s%s:", i ? "," : "", levels[i]);
+        length += (size_t) draw_word(words, text + length, room - length);
     }
+}
+
+static void set_key(MPI_Info info, const char *name, const char *text, int call)
+{
+    char key[MPI_MAX_INFO_KEY];
+
+    snprintf(key, sizeof key, "numacoll_%s", name);
+    MPI_Info_set(info, key, text);
+    nc_say("call %d: %s=%s", call, key, text);
 }
 
 static void draw_settings(int call)
@@ -233,11 +227,18 @@ static void draw_settings(int call)
     MPI_Info info;
 
     MPI_Info_create(&info);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        draw(&keys[i], text, sizeof text);
-        MPI_Info_set(info, keys[i].name, text);
-        nc_say("call %d: %s=%s", call, keys[i].name, text);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const struct nc_variable *v = &variables[i];
+        if (!is_drawn(v))
+            continue;
+        if (v->kind == NC_KIND_PLAN)
+            draw_plan(v->values, text, sizeof text);
+        else
+            draw_word(v->values, text, sizeof text);
+        set_key(info, v->name, text, call);
     }
+    draw_word("0 1001 4093 30011 65536", text, sizeof text);
+    set_key(info, "window", text, call);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
 }

@@ -6,21 +6,24 @@
 
 static int number; /* of the call */
 
-/* Reduce to the root, and an allreduce for each; with MPI_IN_PLACE and without. */
-static void try(const char *corner, const struct nc_kind *kind, MPI_Count count, int root,
+/* Each collective, to the root if it has one; with MPI_IN_PLACE and without. */
+static void try(const char *corner, const struct nc_numbers *kind, MPI_Count count, int root,
                 int in_place)
 {
-    struct nc_reduction r = {
-        .comm = MPI_COMM_WORLD, .root = root, .kind = kind, .count = count, .in_place = in_place};
+    int large = number % 2;
 
-    r.large = number % 2;
-    nc_say("%s: reduce, %s of %ld, root %d%s", corner, kind->name, (long) count, root,
-           in_place ? ", in place" : "");
-    nc_reduce(&r, number++);
-    r.root = -1;
-    nc_say("%s: allreduce, %s of %ld%s", corner, kind->name, (long) count,
-           in_place ? ", in place" : "");
-    nc_reduce(&r, number++);
+    for (int i = 0; i < NC_REDUCERS; i++) {
+        struct nc_reduction r = {.how = &nc_reducers[i],
+                                 .comm = MPI_COMM_WORLD,
+                                 .root = root,
+                                 .kind = kind,
+                                 .count = count,
+                                 .in_place = in_place,
+                                 .large = large};
+        nc_say("%s: %s, %s of %ld, root %d%s", corner, nc_reducer_name(&r), kind->name,
+               (long) count, root, in_place ? ", in place" : "");
+        nc_reduce(&r, number++);
+    }
 }
 
 static void every_kind(int root)
@@ -53,7 +56,7 @@ static void sizes(int root)
     static const int kinds[] = {NC_KIND_BXOR, NC_KIND_AFFINE, NC_KIND_MINLOC_REAL};
 
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-        const struct nc_kind *k = &nc_kinds[kinds[(i + (size_t) root) % 3]];
+        const struct nc_numbers *k = &nc_kinds[kinds[(i + (size_t) root) % 3]];
         int size;
         MPI_Type_size(k->type, &size);
         int more = ((int) i + root) % 3 - 1;
@@ -68,8 +71,8 @@ static void large_elements(int root)
 
     for (int gaps = 0; gaps < 2; gaps++) {
         int i = (root + 2 * gaps) % 3;
-        struct nc_kind k = nc_kind_affine(gaps ? "large elements with gaps" : "large elements",
-                                          slots[i] * 1024 + root % 2, gaps);
+        struct nc_numbers k = nc_kind_affine(gaps ? "large elements with gaps" : "large elements",
+                                             slots[i] * 1024 + root % 2, gaps);
         try("large elements", &k, 1 + 2 * (i < 2), root, (root + gaps) % 2);
         nc_kind_free(&k);
     }
@@ -78,7 +81,7 @@ static void large_elements(int root)
 /* Many elements without a byte. */
 static void nothing(int root)
 {
-    struct nc_kind k = nc_kind_affine("elements of no bytes", 0, 0);
+    struct nc_numbers k = nc_kind_affine("elements of no bytes", 0, 0);
 
     try("nothing", &k, 1, root, 0);
     try("nothing", &k, 100000, root, 1);
@@ -135,16 +138,19 @@ static void columns(int root)
     MPI_Type_commit(&column);
     MPI_Op_create(compose_columns, 0, &op);
     for (int n = 1; n <= SIDE; n += SIDE - 1) {
-        for (int all = 0; all < 2; all++) {
+        for (int i = 0; i < NC_REDUCERS; i++) {
             int matrix[SIDE * SIDE], result[SIDE * SIDE];
-            struct nc_kind kind = {.type = column, .op = op};
-            struct nc_reduction r = {
-                .comm = MPI_COMM_WORLD, .root = all ? -1 : root, .kind = &kind, .count = n};
-            nc_say("columns: %d of them, %s, root %d", n, all ? "allreduce" : "reduce", root);
+            struct nc_numbers kind = {.type = column, .op = op};
+            struct nc_reduction r = {.how = &nc_reducers[i],
+                                     .comm = MPI_COMM_WORLD,
+                                     .root = root,
+                                     .kind = &kind,
+                                     .count = n};
+            nc_say("columns: %d of them, %s, root %d", n, nc_reducer_name(&r), root);
             fill_columns(matrix, number, nc_rank);
             memset(result, -1, sizeof result);
             nc_call_reduce(&r, matrix, result);
-            if (all || root == nc_rank)
+            if (nc_gets(&r, nc_rank))
                 expect_columns(result, n, number);
             number++;
         }
@@ -186,15 +192,16 @@ static void compare_ranks(const void *mine, void *other, int bytes)
 }
 
 /* The same data three times, the last in place, with a late rank; with another call between. */
-static void same_bits(int is_double, int n, int root, int seed)
+static void same_bits(const struct nc_reducer *how, int is_double, int n, int root, int seed)
 {
     MPI_Datatype type = is_double ? MPI_DOUBLE : MPI_FLOAT;
-    struct nc_kind kind = {.type = type, .op = MPI_SUM};
-    struct nc_reduction r = {.comm = MPI_COMM_WORLD, .root = root, .kind = &kind, .count = n};
+    struct nc_numbers kind = {.type = type, .op = MPI_SUM};
+    struct nc_reduction r = {
+        .how = how, .comm = MPI_COMM_WORLD, .root = root, .kind = &kind, .count = n};
     size_t bytes = (size_t) n * (is_double ? sizeof(double) : sizeof(float));
     void *from = malloc(bytes), *first = calloc(1, bytes), *again = calloc(1, bytes);
 
-    nc_say("same bits: %s of %d %s, root %d", root < 0 ? "allreduce" : "reduce", n,
+    nc_say("same bits: %s of %d %s, root %d", nc_reducer_name(&r), n,
            is_double ? "doubles" : "floats", root);
     fill_real(from, is_double, n, seed);
     nc_call_reduce(&r, from, first);
@@ -204,10 +211,10 @@ static void same_bits(int is_double, int n, int root, int seed)
     nc_call_reduce(&r, from, again);
     expect_same(first, again, bytes, nc_rank);
     memcpy(again, from, bytes);
-    nc_call_reduce(&r, root < 0 || root == nc_rank ? MPI_IN_PLACE : from, again);
-    if (root < 0 || root == nc_rank)
+    nc_call_reduce(&r, nc_gets(&r, nc_rank) ? MPI_IN_PLACE : from, again);
+    if (nc_gets(&r, nc_rank))
         expect_same(first, again, bytes, nc_rank);
-    if (root < 0)
+    if (!how->has_root)
         compare_ranks(first, again, (int) bytes);
     free(from);
     free(first);
@@ -219,8 +226,8 @@ static void bits(int root)
     static const int counts[] = {1, 45, 91, 3000, 9001};
 
     for (int i = root % 2; i < 5; i += 2) {
-        same_bits((root / 2 + i) % 2, counts[i], root, root + i);
-        same_bits((root / 2 + i) % 2, counts[i], -1, root + i);
+        for (int how = 0; how < NC_REDUCERS; how++)
+            same_bits(&nc_reducers[how], (root / 2 + i) % 2, counts[i], root, root + i);
     }
 }
 

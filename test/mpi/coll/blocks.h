@@ -261,14 +261,7 @@ static inline void nc_blocks_release(struct nc_blocks *b)
         free(b->memory);
 }
 
-/* ---- calls ---- */
-
-struct nc_call {
-    int collective, root;
-    MPI_Comm comm;
-    int in_place; /* where it is allowed */
-    int large;    /* the binding: counts are MPI_Count, displacements MPI_Aint */
-};
+/* ---- the collectives that move blocks ---- */
 
 /* Of a rank: its own block. */
 struct nc_own {
@@ -277,84 +270,123 @@ struct nc_own {
     MPI_Datatype type;
 };
 
-static inline int nc_is_v(int collective)
+struct nc_call {
+    const struct nc_move *move;
+    int root;
+    MPI_Comm comm;
+    int in_place; /* where it is allowed */
+    int large;    /* the binding: counts are MPI_Count, displacements MPI_Aint */
+};
+
+/* The arguments of a call in both bindings. */
+struct nc_arguments {
+    const struct nc_call *call;
+    const struct nc_blocks *all;
+    struct nc_own own;
+    int n, counts[NC_MOST_RANKS], displs[NC_MOST_RANKS]; /* of own and of all, as ints */
+};
+
+static inline int nc_call_scatter(const struct nc_arguments *a)
 {
-    return collective == NC_SCATTERV || collective == NC_GATHERV || collective == NC_ALLGATHERV;
+    const struct nc_blocks *all = a->all;
+    const struct nc_own *own = &a->own;
+
+    return a->call->large ? MPI_Scatter_c(all->base, all->counts[0], all->type, own->buffer,
+                                          own->count, own->type, a->call->root, a->call->comm)
+                          : MPI_Scatter(all->base, a->counts[0], all->type, own->buffer, a->n,
+                                        own->type, a->call->root, a->call->comm);
 }
 
-static inline int nc_is_scatter(int collective)
+static inline int nc_call_scatterv(const struct nc_arguments *a)
 {
-    return collective == NC_SCATTER || collective == NC_SCATTERV;
+    const struct nc_blocks *all = a->all;
+    const struct nc_own *own = &a->own;
+
+    return a->call->large
+               ? MPI_Scatterv_c(all->base, all->counts, all->displs, all->type, own->buffer,
+                                own->count, own->type, a->call->root, a->call->comm)
+               : MPI_Scatterv(all->base, a->counts, a->displs, all->type, own->buffer, a->n,
+                              own->type, a->call->root, a->call->comm);
 }
 
-static inline int nc_is_allgather(int collective)
+static inline int nc_call_gather(const struct nc_arguments *a)
 {
-    return collective == NC_ALLGATHER || collective == NC_ALLGATHERV;
+    const struct nc_blocks *all = a->all;
+    const struct nc_own *own = &a->own;
+
+    return a->call->large ? MPI_Gather_c(own->buffer, own->count, own->type, all->base,
+                                         all->counts[0], all->type, a->call->root, a->call->comm)
+                          : MPI_Gather(own->buffer, a->n, own->type, all->base, a->counts[0],
+                                       all->type, a->call->root, a->call->comm);
+}
+
+static inline int nc_call_gatherv(const struct nc_arguments *a)
+{
+    const struct nc_blocks *all = a->all;
+    const struct nc_own *own = &a->own;
+
+    return a->call->large
+               ? MPI_Gatherv_c(own->buffer, own->count, own->type, all->base, all->counts,
+                               all->displs, all->type, a->call->root, a->call->comm)
+               : MPI_Gatherv(own->buffer, a->n, own->type, all->base, a->counts, a->displs,
+                             all->type, a->call->root, a->call->comm);
+}
+
+static inline int nc_call_allgather(const struct nc_arguments *a)
+{
+    const struct nc_blocks *all = a->all;
+    const struct nc_own *own = &a->own;
+
+    return a->call->large ? MPI_Allgather_c(own->buffer, own->count, own->type, all->base,
+                                            all->counts[0], all->type, a->call->comm)
+                          : MPI_Allgather(own->buffer, a->n, own->type, all->base, a->counts[0],
+                                          all->type, a->call->comm);
+}
+
+static inline int nc_call_allgatherv(const struct nc_arguments *a)
+{
+    const struct nc_blocks *all = a->all;
+    const struct nc_own *own = &a->own;
+
+    return a->call->large ? MPI_Allgatherv_c(own->buffer, own->count, own->type, all->base,
+                                             all->counts, all->displs, all->type, a->call->comm)
+                          : MPI_Allgatherv(own->buffer, a->n, own->type, all->base, a->counts,
+                                           a->displs, all->type, a->call->comm);
+}
+
+/* How the blocks go. */
+enum nc_direction { NC_FROM_ROOT, NC_TO_ROOT, NC_TO_ALL };
+
+/* One row each: all_random, all_corners and all_lengths try what is here. */
+static const struct nc_move {
+    int collective;
+    enum nc_direction direction;
+    int is_v; /* each block has a count and a displacement of its own */
+    int (*call)(const struct nc_arguments *arguments);
+} nc_moves[] = {
+    {NC_SCATTER, NC_FROM_ROOT, 0, nc_call_scatter},
+    {NC_SCATTERV, NC_FROM_ROOT, 1, nc_call_scatterv},
+    {NC_GATHER, NC_TO_ROOT, 0, nc_call_gather},
+    {NC_GATHERV, NC_TO_ROOT, 1, nc_call_gatherv},
+    {NC_ALLGATHER, NC_TO_ALL, 0, nc_call_allgather},
+    {NC_ALLGATHERV, NC_TO_ALL, 1, nc_call_allgatherv},
+};
+
+enum { NC_MOVES = sizeof nc_moves / sizeof *nc_moves };
+
+static inline const struct nc_move *nc_move_of(int collective)
+{
+    int m = 0;
+
+    while (nc_moves[m].collective != collective)
+        m++;
+    return &nc_moves[m];
 }
 
 /* Whether a rank has all blocks. */
 static inline int nc_has_all(const struct nc_call *c, int rank)
 {
-    return rank == c->root || nc_is_allgather(c->collective);
-}
-
-static inline int nc_call_int(const struct nc_call *c, const struct nc_blocks *all,
-                              const struct nc_own *own)
-{
-    int counts[NC_MOST_RANKS] = {0}, displs[NC_MOST_RANKS] = {0}, n = (int) own->count;
-
-    for (int i = 0; i < all->blocks; i++) {
-        counts[i] = (int) all->counts[i];
-        displs[i] = (int) all->displs[i];
-    }
-    switch (c->collective) {
-        case NC_SCATTER:
-            return MPI_Scatter(all->base, counts[0], all->type, own->buffer, n, own->type, c->root,
-                               c->comm);
-        case NC_SCATTERV:
-            return MPI_Scatterv(all->base, counts, displs, all->type, own->buffer, n, own->type,
-                                c->root, c->comm);
-        case NC_GATHER:
-            return MPI_Gather(own->buffer, n, own->type, all->base, counts[0], all->type, c->root,
-                              c->comm);
-        case NC_GATHERV:
-            return MPI_Gatherv(own->buffer, n, own->type, all->base, counts, displs, all->type,
-                               c->root, c->comm);
-        case NC_ALLGATHER:
-            return MPI_Allgather(own->buffer, n, own->type, all->base, counts[0], all->type,
-                                 c->comm);
-        default:
-            return MPI_Allgatherv(own->buffer, n, own->type, all->base, counts, displs, all->type,
-                                  c->comm);
-    }
-}
-
-static inline int nc_call_large(const struct nc_call *c, const struct nc_blocks *all,
-                                const struct nc_own *own)
-{
-    const MPI_Count *counts = all->counts;
-    const MPI_Aint *displs = all->displs;
-
-    switch (c->collective) {
-        case NC_SCATTER:
-            return MPI_Scatter_c(all->base, counts[0], all->type, own->buffer, own->count,
-                                 own->type, c->root, c->comm);
-        case NC_SCATTERV:
-            return MPI_Scatterv_c(all->base, counts, displs, all->type, own->buffer, own->count,
-                                  own->type, c->root, c->comm);
-        case NC_GATHER:
-            return MPI_Gather_c(own->buffer, own->count, own->type, all->base, counts[0], all->type,
-                                c->root, c->comm);
-        case NC_GATHERV:
-            return MPI_Gatherv_c(own->buffer, own->count, own->type, all->base, counts, displs,
-                                 all->type, c->root, c->comm);
-        case NC_ALLGATHER:
-            return MPI_Allgather_c(own->buffer, own->count, own->type, all->base, counts[0],
-                                   all->type, c->comm);
-        default:
-            return MPI_Allgatherv_c(own->buffer, own->count, own->type, all->base, counts, displs,
-                                    all->type, c->comm);
-    }
+    return rank == c->root || c->move->direction == NC_TO_ALL;
 }
 
 /* Where all ranks can see that there is nothing to do, MPICH does not get as far as an algorithm.
@@ -362,15 +394,21 @@ static inline int nc_call_large(const struct nc_call *c, const struct nc_blocks 
 static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks *all,
                                  const struct nc_blocks *mine)
 {
-    struct nc_own own = {mine->base, mine->counts[0], mine->type};
+    struct nc_arguments a = {
+        .call = c, .all = all, .own = {mine->base, mine->counts[0], mine->type}};
     int rank;
 
     MPI_Comm_rank(c->comm, &rank);
-    if (nc_is_v(c->collective) || mine->counts[0] > 0)
-        nc_count(c->collective, c->comm);
+    if (c->move->is_v || mine->counts[0] > 0)
+        nc_count(c->move->collective, c->comm);
     if (c->in_place && nc_has_all(c, rank))
-        own = (struct nc_own){MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
-    return (c->large ? nc_call_large : nc_call_int)(c, all, &own);
+        a.own = (struct nc_own){MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
+    a.n = (int) a.own.count;
+    for (int i = 0; i < all->blocks; i++) {
+        a.counts[i] = (int) all->counts[i];
+        a.displs[i] = (int) all->displs[i];
+    }
+    return c->move->call(&a);
 }
 
 /* ---- calls and their data ---- */
@@ -383,15 +421,15 @@ static inline int nc_seed(int number, int from, int to)
 /* Of a block that moves between rank and root, or, of an allgather, from the rank to all. */
 static inline int nc_block_seed(const struct nc_call *c, int number, int rank)
 {
-    if (nc_is_scatter(c->collective))
+    if (c->move->direction == NC_FROM_ROOT)
         return nc_seed(number, c->root, rank);
-    return nc_seed(number, rank, nc_is_allgather(c->collective) ? 0 : c->root);
+    return nc_seed(number, rank, c->move->direction == NC_TO_ALL ? 0 : c->root);
 }
 
 static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks *all,
                                 const struct nc_blocks *mine, int rank, int number)
 {
-    if (!nc_is_scatter(c->collective)) {
+    if (c->move->direction != NC_FROM_ROOT) {
         if (c->in_place && nc_has_all(c, rank))
             nc_fill(all, rank, nc_block_seed(c, number, rank));
         else

@@ -9,7 +9,7 @@
 /* ---- kinds of elements, and an operation on them ---- */
 
 /* An element is `pairs` pairs of ints, or single ones, `stride` bytes apart. */
-struct nc_kind {
+struct nc_numbers {
     const char *name;
     MPI_Datatype type;
     MPI_Op op;
@@ -150,7 +150,7 @@ enum {
     NC_KINDS
 };
 
-static struct nc_kind nc_kinds[NC_KINDS];
+static struct nc_numbers nc_kinds[NC_KINDS];
 
 /* `pairs` pairs of ints, each in `stride` bytes from lb on. */
 static inline MPI_Datatype nc_pairs_type(int pairs, int stride, int first, int second, MPI_Aint lb)
@@ -168,47 +168,47 @@ static inline MPI_Datatype nc_pairs_type(int pairs, int stride, int first, int s
     return type;
 }
 
-static inline struct nc_kind nc_kind_ints(const char *name, MPI_Op op,
-                                          void (*join)(const char *, char *))
+static inline struct nc_numbers nc_kind_ints(const char *name, MPI_Op op,
+                                             void (*join)(const char *, char *))
 {
-    return (struct nc_kind){.name = name,
-                            .type = MPI_INT,
-                            .op = op,
-                            .extent = sizeof(int),
-                            .pairs = 1,
-                            .stride = sizeof(int),
-                            .second = NC_SINGLE,
-                            .join = join};
+    return (struct nc_numbers){.name = name,
+                               .type = MPI_INT,
+                               .op = op,
+                               .extent = sizeof(int),
+                               .pairs = 1,
+                               .stride = sizeof(int),
+                               .second = NC_SINGLE,
+                               .join = join};
 }
 
-static inline struct nc_kind nc_kind_places(const char *name, MPI_Op op, int real,
-                                            void (*join)(const char *, char *))
+static inline struct nc_numbers nc_kind_places(const char *name, MPI_Op op, int real,
+                                               void (*join)(const char *, char *))
 {
     int extent = real ? 16 : 8;
 
-    return (struct nc_kind){.name = name,
-                            .type = real ? MPI_DOUBLE_INT : MPI_2INT,
-                            .op = op,
-                            .extent = extent,
-                            .pairs = 1,
-                            .stride = extent,
-                            .second = real ? 8 : 4,
-                            .real = real,
-                            .join = join};
+    return (struct nc_numbers){.name = name,
+                               .type = real ? MPI_DOUBLE_INT : MPI_2INT,
+                               .op = op,
+                               .extent = extent,
+                               .pairs = 1,
+                               .stride = extent,
+                               .second = real ? 8 : 4,
+                               .real = real,
+                               .join = join};
 }
 
 /* A user's operation on pairs at `first` and `second`. */
-static inline struct nc_kind nc_kind_pairs(const char *name, MPI_User_function *function,
-                                           int commutes, int pairs, int stride, int first,
-                                           int second, void (*join)(const char *, char *))
+static inline struct nc_numbers nc_kind_pairs(const char *name, MPI_User_function *function,
+                                              int commutes, int pairs, int stride, int first,
+                                              int second, void (*join)(const char *, char *))
 {
-    struct nc_kind k = {.name = name,
-                        .extent = (MPI_Aint) pairs * stride,
-                        .pairs = pairs,
-                        .stride = stride,
-                        .first = first,
-                        .second = second,
-                        .join = join};
+    struct nc_numbers k = {.name = name,
+                           .extent = (MPI_Aint) pairs * stride,
+                           .pairs = pairs,
+                           .stride = stride,
+                           .first = first,
+                           .second = second,
+                           .join = join};
 
     k.type = nc_pairs_type(pairs, stride, first, second, second < 0 ? second : 0);
     MPI_Op_create(function, commutes, &k.op);
@@ -216,7 +216,7 @@ static inline struct nc_kind nc_kind_pairs(const char *name, MPI_User_function *
 }
 
 /* Elements of so many pairs, without gaps or with. */
-static inline struct nc_kind nc_kind_affine(const char *name, int pairs, int gaps)
+static inline struct nc_numbers nc_kind_affine(const char *name, int pairs, int gaps)
 {
     return gaps ? nc_kind_pairs(name, nc_op_affine_gaps, 0, pairs, 20, 4, 12, nc_join_affine_gaps)
                 : nc_kind_pairs(name, nc_op_affine, 0, pairs, 8, 0, 4, nc_join_affine);
@@ -245,7 +245,7 @@ static inline void nc_kinds_make(void)
                                                    20, 4, 12, nc_join_product_gaps);
 }
 
-static inline void nc_kind_free(struct nc_kind *k)
+static inline void nc_kind_free(struct nc_numbers *k)
 {
     MPI_Type_free(&k->type);
     MPI_Op_free(&k->op);
@@ -270,7 +270,7 @@ static inline uint32_t nc_mixed(uint32_t seed, uint32_t i)
 }
 
 /* Places have few values, so that many are equal. */
-static inline void nc_set_pair(const struct nc_kind *k, char *p, uint32_t x)
+static inline void nc_set_pair(const struct nc_numbers *k, char *p, uint32_t x)
 {
     if (k->real)
         *(double *) (void *) p = (x >> 16) % 50 / 4.0;
@@ -283,7 +283,7 @@ static inline void nc_set_pair(const struct nc_kind *k, char *p, uint32_t x)
 }
 
 /* count elements, with guards: what a rank has in call `number`. */
-static inline char *nc_row_make(const struct nc_kind *k, MPI_Count count, int number, int rank)
+static inline char *nc_row_make(const struct nc_numbers *k, MPI_Count count, int number, int rank)
 {
     size_t bytes = (size_t) (count * k->extent);
     char *memory = malloc(bytes + 2 * NC_GUARD);
@@ -296,7 +296,8 @@ static inline char *nc_row_make(const struct nc_kind *k, MPI_Count count, int nu
 }
 
 /* What all have, combined in the order of ranks. */
-static inline char *nc_row_expected(const struct nc_kind *k, MPI_Count count, int number, int size)
+static inline char *nc_row_expected(const struct nc_numbers *k, MPI_Count count, int number,
+                                    int size)
 {
     char *result = nc_row_make(k, count, number, size - 1);
 
@@ -310,7 +311,7 @@ static inline char *nc_row_expected(const struct nc_kind *k, MPI_Count count, in
 }
 
 /* Takes both away. */
-static inline void nc_row_compare(const struct nc_kind *k, MPI_Count count, char *row,
+static inline void nc_row_compare(const struct nc_numbers *k, MPI_Count count, char *row,
                                   char *expected, const char *what)
 {
     size_t bytes = (size_t) (count * k->extent) + 2 * NC_GUARD;
@@ -325,41 +326,75 @@ static inline void nc_row_compare(const struct nc_kind *k, MPI_Count count, char
     free(expected);
 }
 
-/* ---- calls ---- */
+/* ---- the collectives that combine ---- */
 
 struct nc_reduction {
+    const struct nc_reducer *how;
     MPI_Comm comm;
-    int root; /* -1: an allreduce */
-    const struct nc_kind *kind;
+    int root; /* if it has one */
+    const struct nc_numbers *kind;
     MPI_Count count;
     int in_place; /* where it is allowed */
     int large;    /* the binding: counts are MPI_Count */
 };
 
-/* MPICH does not get as far as an algorithm with a reduce of nothing. */
+static inline int nc_call_to_root(const struct nc_reduction *r, const void *from, void *to)
+{
+    const struct nc_numbers *k = r->kind;
+
+    return r->large ? MPI_Reduce_c(from, to, r->count, k->type, k->op, r->root, r->comm)
+                    : MPI_Reduce(from, to, (int) r->count, k->type, k->op, r->root, r->comm);
+}
+
+static inline int nc_call_to_all(const struct nc_reduction *r, const void *from, void *to)
+{
+    const struct nc_numbers *k = r->kind;
+
+    return r->large ? MPI_Allreduce_c(from, to, r->count, k->type, k->op, r->comm)
+                    : MPI_Allreduce(from, to, (int) r->count, k->type, k->op, r->comm);
+}
+
+/* One row each: all_random and all_reduce try what is here. */
+static const struct nc_reducer {
+    int collective;
+    int has_root;     /* and only the root has a result; else all ranks have it */
+    int is_done_of_0; /* MPICH does not get as far as an algorithm with no elements */
+    int (*call)(const struct nc_reduction *r, const void *from, void *to);
+} nc_reducers[] = {
+    {NC_REDUCE, 1, 1, nc_call_to_root},
+    {NC_ALLREDUCE, 0, 0, nc_call_to_all},
+};
+
+enum { NC_REDUCERS = sizeof nc_reducers / sizeof *nc_reducers };
+
 static inline int nc_call_reduce(const struct nc_reduction *r, const void *from, void *to)
 {
-    int count = (int) r->count;
+    if (r->count > 0 || !r->how->is_done_of_0)
+        nc_count(r->how->collective, r->comm);
+    return r->how->call(r, from, to);
+}
 
-    if (r->root < 0 || r->count > 0)
-        nc_count(r->root < 0 ? NC_ALLREDUCE : NC_REDUCE, r->comm);
-    if (r->root < 0)
-        return r->large ? MPI_Allreduce_c(from, to, r->count, r->kind->type, r->kind->op, r->comm)
-                        : MPI_Allreduce(from, to, count, r->kind->type, r->kind->op, r->comm);
-    return r->large ? MPI_Reduce_c(from, to, r->count, r->kind->type, r->kind->op, r->root, r->comm)
-                    : MPI_Reduce(from, to, count, r->kind->type, r->kind->op, r->root, r->comm);
+/* Whether a rank has a result. */
+static inline int nc_gets(const struct nc_reduction *r, int rank)
+{
+    return !r->how->has_root || rank == r->root;
+}
+
+static inline const char *nc_reducer_name(const struct nc_reduction *r)
+{
+    return nc_names[r->how->collective];
 }
 
 /* A call with its data, which differ by `number`. What was sent has to be as it was. */
 static inline void nc_reduce(const struct nc_reduction *r, int number)
 {
-    const struct nc_kind *k = r->kind;
+    const struct nc_numbers *k = r->kind;
     int rank, size, error, gets, in_place;
     char *from, *to = NULL;
 
     MPI_Comm_rank(r->comm, &rank);
     MPI_Comm_size(r->comm, &size);
-    gets = r->root < 0 || r->root == rank;
+    gets = nc_gets(r, rank);
     in_place = r->in_place && gets;
     from = nc_row_make(k, r->count, number, rank);
     if (gets)
