@@ -1,6 +1,8 @@
 #include "operations.h"
 
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -104,11 +106,12 @@ static int wrong_in(const struct rank *r, int at, int message, size_t sent)
     return wrong;
 }
 
-static int broadcast(struct rank *r)
+static int broadcast(struct rank *r, uint64_t *dice)
 {
     bool sends = r->queue->rank == r->root;
     size_t sent = 0;
 
+    (void) dice;
     if (sends)
         to_send(r, 0, 0);
     else
@@ -118,11 +121,12 @@ static int broadcast(struct rank *r)
     return sends ? 0 : wrong_in(r, 0, 0, sent);
 }
 
-static int scatter(struct rank *r)
+static int scatter(struct rank *r, uint64_t *dice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
     size_t sent = 0;
 
+    (void) dice;
     for (int i = 0; i < ranks && me == r->root; i++)
         to_send(r, i, i);
     if (me != r->root)
@@ -151,7 +155,7 @@ static int untouched(const struct rank *r, int at, int message, size_t sent)
 }
 
 /* To the root, or to all: rank -1. */
-static int gather(struct rank *r, int to)
+static int gather_to(struct rank *r, int to)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
     bool receives = to < 0 || to == me;
@@ -168,6 +172,12 @@ static int gather(struct rank *r, int to)
                  : to < 0 && stays_away(r, i) ? untouched(r, i, i, r->sent[i])
                                               : wrong_in(r, i, i, r->sent[i]);
     return wrong;
+}
+
+static int gather(struct rank *r, uint64_t *dice)
+{
+    (void) dice;
+    return gather_to(r, r->root);
 }
 
 /* To all of each team; the streams of others are left alone. */
@@ -189,10 +199,17 @@ static int gather_in_teams(struct rank *r, int teams)
     return wrong;
 }
 
-static int barrier(struct rank *r, uint64_t variant)
+static int allgather(struct rank *r, uint64_t *dice)
 {
-    int error = (variant ? nc_barrier_central : nc_barrier_dissemination)(r->barrier,
-                                                                          r->queue->operation + 1);
+    if (random_next(dice) % 2)
+        return gather_to(r, -1);
+    return gather_in_teams(r, 1 + (int) (random_next(dice) % r->run->geometry.ranks));
+}
+
+static int barrier(struct rank *r, uint64_t *dice)
+{
+    int error = (random_next(dice) % 2 ? nc_barrier_central : nc_barrier_dissemination)(
+        r->barrier, r->queue->operation + 1);
 
     nc_queue_end(r->queue);
     return error;
@@ -213,38 +230,75 @@ static void to_reduce(struct rank *r, uint64_t *dice)
     }
 }
 
+static int reduce(struct rank *r, uint64_t *dice)
+{
+    to_reduce(r, dice);
+    return reduce_up(r, random_next(dice));
+}
+
+static int reduce_ordered(struct rank *r, uint64_t *dice)
+{
+    to_reduce(r, dice);
+    int to = random_next(dice) % 2 ? -1 : r->root;
+    return reduce_in_order(r, to, random_next(dice));
+}
+
+/* One row each; the runs of "all" try what is here. */
+static const struct {
+    const char *name;
+    int (*run)(struct rank *r, uint64_t *dice); /* the bytes that are wrong on this rank */
+} operations[] = {
+    {"bcast", broadcast},
+    {"scatter", scatter},
+    {"gather", gather},
+    {"allgather", allgather},
+    {"barrier", barrier},
+    {"reduce", reduce},
+    {"reduce_ordered", reduce_ordered},
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+/* The bit of the operation whose name are these n characters. */
+static unsigned bit_of(const char *name, size_t n)
+{
+    for (unsigned i = 0; i < OPERATIONS; i++) {
+        if (strlen(operations[i].name) == n && !strncmp(operations[i].name, name, n))
+            return 1u << i;
+    }
+    fprintf(stderr, "%.*s: no such operation\n", (int) n, name);
+    abort();
+}
+
+unsigned operations_named(const char *kinds)
+{
+    unsigned found = 0;
+
+    if (!kinds)
+        kinds = "bcast";
+    if (!strcmp(kinds, "all"))
+        return (1u << OPERATIONS) - 1;
+    for (; *kinds; kinds += strspn(kinds, " ")) {
+        size_t n = strcspn(kinds, " ");
+        found |= bit_of(kinds, n);
+        kinds += n;
+    }
+    return found;
+}
+
 int operate(struct rank *r, uint64_t *dice)
 {
     const struct run *run = r->run;
-    int ranks = (int) run->geometry.ranks, kinds = run->kinds ? run->kinds : BCAST, kind;
+    int ranks = (int) run->geometry.ranks;
     bool alike = random_next(dice) % 2;
+    uint64_t kind;
 
     do
-        kind = 1 << random_next(dice) % KINDS;
-    while (!(kinds & kind));
+        kind = random_next(dice) % OPERATIONS;
+    while (!(r->kinds >> kind & 1));
     r->root = run->fixed_root ? 0 : (int) (random_next(dice) % run->geometry.ranks);
     for (int i = 0; i < ranks; i++) {
         r->length[i] = alike && i > 0 ? r->length[0] : length_of(run, dice);
         r->other[i] = run->mismatch ? length_of(run, dice) : r->length[i];
     }
-    if (kind == REDUCE || kind == REDUCE_ORDERED)
-        to_reduce(r, dice);
-    switch (kind) {
-        case BCAST:
-            return broadcast(r);
-        case SCATTER:
-            return scatter(r);
-        case GATHER:
-            return gather(r, r->root);
-        case ALLGATHER:
-            return random_next(dice) % 2
-                       ? gather(r, -1)
-                       : gather_in_teams(r, 1 + (int) (random_next(dice) % run->geometry.ranks));
-        case REDUCE:
-            return reduce_up(r, random_next(dice));
-        case REDUCE_ORDERED:
-            return reduce_in_order(r, random_next(dice) % 2 ? -1 : r->root, random_next(dice));
-        default:
-            return barrier(r, random_next(dice) % 2);
-    }
+    return operations[kind].run(r, dice);
 }

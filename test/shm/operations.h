@@ -7,21 +7,9 @@
 #include "shm/nc_bcast.h"
 #include "shm/nc_barrier.h"
 
-enum {
-    BCAST = 1,
-    SCATTER = 2,
-    GATHER = 4,
-    ALLGATHER = 8,
-    BARRIER = 16,
-    REDUCE = 32,
-    REDUCE_ORDERED = 64,
-    ALL = 127,
-    KINDS = 7
-};
-
 struct run {
     struct nc_geometry geometry;
-    int kinds; /* of operations, a random one each time; 0: BCAST */
+    const char *kinds; /* names of operations, a random one each time; "all"; NULL: "bcast" */
     enum nc_tree_kind tree;
     int k;
     bool sqrt_rule, typed, mismatch, fixed_root;
@@ -78,6 +66,7 @@ struct place {
  * message 0 only. */
 struct rank {
     const struct run *run;
+    unsigned kinds; /* run->kinds, see operations_named */
     struct nc_queue *queue;
     struct nc_bcast *bcast;
     struct nc_transfer *transfer;
@@ -118,6 +107,9 @@ void to_receive(struct rank *r, int at, int message);
  * results are right where they have to be, also if one rank's combiner breaks. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
+
+/* The operations that have these names, for struct rank. */
+unsigned operations_named(const char *kinds);
 
 /* One operation; the number of bytes that are wrong on this rank. */
 int operate(struct rank *r, uint64_t *dice);

@@ -147,6 +147,7 @@ static int rank_main(const struct run *run, int rank)
                                  .ranks = (int) ranks,
                                  .waiter = &waiter};
     struct rank r = {.run = run,
+                     .kinds = operations_named(run->kinds),
                      .queue = &queue,
                      .bcast = &bcast,
                      .transfer = &transfer,
@@ -400,7 +401,7 @@ static void every_way_on_each_level(void **state)
         check((struct run){.geometry = GEOMETRY(13, 1 + i % 3, 512, 1 + i % 2),
                            .nodes = 4,
                            .packages = 2,
-                           .kinds = BCAST | REDUCE,
+                           .kinds = "bcast reduce",
                            .group = group,
                            .tree = (enum nc_tree_kind)(i / 2 % 4),
                            .k = 2,
@@ -442,7 +443,7 @@ static void handed_on(void **state)
     check((struct run){.geometry = GEOMETRY(10, 2, 512, 2),
                        .nodes = 4,
                        .packages = 2,
-                       .kinds = ALL,
+                       .kinds = "all",
                        .group = "numa:knomial/2,*:chain",
                        .tree = NC_TREE_FLAT,
                        .k = 2,
@@ -468,17 +469,17 @@ static void scatters(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
-                       .kinds = SCATTER,
+                       .kinds = "scatter",
                        .operations = 2000,
                        .largest = 150000,
                        .delays = 100});
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
-                       .kinds = SCATTER,
+                       .kinds = "scatter",
                        .operations = 1500,
                        .largest = 6000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
-                       .kinds = SCATTER,
+                       .kinds = "scatter",
                        .typed = true,
                        .mismatch = true,
                        .operations = 1000,
@@ -490,17 +491,17 @@ static void gathers(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
-                       .kinds = GATHER,
+                       .kinds = "gather",
                        .operations = 2000,
                        .largest = 150000,
                        .delays = 100});
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
-                       .kinds = GATHER,
+                       .kinds = "gather",
                        .operations = 1500,
                        .largest = 6000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
-                       .kinds = GATHER,
+                       .kinds = "gather",
                        .typed = true,
                        .mismatch = true,
                        .operations = 1000,
@@ -512,22 +513,22 @@ static void allgathers(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
-                       .kinds = ALLGATHER,
+                       .kinds = "allgather",
                        .operations = 2000,
                        .largest = 150000,
                        .delays = 100});
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
-                       .kinds = ALLGATHER,
+                       .kinds = "allgather",
                        .operations = 1000,
                        .largest = 6000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(9, 2, 512, 1),
-                       .kinds = ALLGATHER,
+                       .kinds = "allgather",
                        .operations = 500,
                        .largest = 3000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
-                       .kinds = ALLGATHER,
+                       .kinds = "allgather",
                        .typed = true,
                        .mismatch = true,
                        .operations = 700,
@@ -539,14 +540,14 @@ static void reduces(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
-                       .kinds = REDUCE,
+                       .kinds = "reduce",
                        .operations = 1000,
                        .largest = 150000,
                        .delays = 100});
     for (int tree = NC_TREE_FLAT; tree <= NC_TREE_CHAIN; tree++)
         check((struct run){.geometry = GEOMETRY(9, 1, 512, 1),
                            .nodes = 1 + tree,
-                           .kinds = REDUCE,
+                           .kinds = "reduce",
                            .tree = (enum nc_tree_kind) tree,
                            .k = 2,
                            .operations = 700,
@@ -554,7 +555,7 @@ static void reduces(void **state)
                            .delays = 50});
     check((struct run){.geometry = GEOMETRY(6, 5, 1001, 1),
                        .nodes = 2,
-                       .kinds = REDUCE,
+                       .kinds = "reduce",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
                        .typed = true,
@@ -564,7 +565,7 @@ static void reduces(void **state)
                        .delays = 50});
     /* they run ahead of the root as far as their OUT posts let them */
     check((struct run){.geometry = GEOMETRY(4, 1, 64, 1),
-                       .kinds = REDUCE,
+                       .kinds = "reduce",
                        .tree = NC_TREE_CHAIN,
                        .k = 2,
                        .fixed_root = true,
@@ -577,28 +578,28 @@ static void reduces_in_order(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
-                       .kinds = REDUCE_ORDERED,
+                       .kinds = "reduce_ordered",
                        .operations = 800,
                        .largest = 150000,
                        .delays = 100});
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
-                       .kinds = REDUCE_ORDERED,
+                       .kinds = "reduce_ordered",
                        .operations = 1000,
                        .largest = 6000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(9, 2, 512, 1),
-                       .kinds = REDUCE_ORDERED,
+                       .kinds = "reduce_ordered",
                        .operations = 700,
                        .largest = 4000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(3, 1, 777, 1),
-                       .kinds = REDUCE_ORDERED,
+                       .kinds = "reduce_ordered",
                        .sqrt_rule = true,
                        .operations = 1000,
                        .largest = 6000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
-                       .kinds = REDUCE_ORDERED,
+                       .kinds = "reduce_ordered",
                        .typed = true,
                        .mismatch = true,
                        .operations = 1000,
@@ -612,7 +613,7 @@ static void reduces_that_break(void **state)
     (void) state;
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 1),
                        .nodes = 2,
-                       .kinds = REDUCE | REDUCE_ORDERED | BCAST,
+                       .kinds = "reduce reduce_ordered bcast",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
                        .breaks = true,
@@ -629,14 +630,14 @@ static void mixed(void **state)
     for (uint32_t ranks = 1; ranks <= 10; ranks += 3)
         check((struct run){.geometry = GEOMETRY(ranks, 2, 512, 2),
                            .nodes = 2,
-                           .kinds = ALL,
+                           .kinds = "all",
                            .tree = NC_TREE_KNOMIAL,
                            .k = 2,
                            .operations = 1200,
                            .largest = 5000,
                            .delays = 50});
     check((struct run){.geometry = GEOMETRY(3, 1, 1000, 1),
-                       .kinds = ALL,
+                       .kinds = "all",
                        .tree = NC_TREE_FLAT,
                        .k = 2,
                        .operations = 3000,
@@ -644,7 +645,7 @@ static void mixed(void **state)
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(6, 3, 777, 2),
                        .nodes = 3,
-                       .kinds = ALL,
+                       .kinds = "all",
                        .tree = NC_TREE_CHAIN,
                        .k = 2,
                        .typed = true,
@@ -653,7 +654,7 @@ static void mixed(void **state)
                        .largest = 5000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
-                       .kinds = ALL,
+                       .kinds = "all",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 8,
                        .operations = 2000,
@@ -667,20 +668,20 @@ static void mixed_apart(void **state)
     (void) state;
     check((struct run){.geometry = GEOMETRY(4, 2, 512, 1),
                        .nodes = 2,
-                       .kinds = BCAST | SCATTER | GATHER | REDUCE,
+                       .kinds = "bcast scatter gather reduce",
                        .tree = NC_TREE_FLAT,
                        .k = 2,
                        .operations = 3000,
                        .largest = 3000,
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(3, 2, 512, 1),
-                       .kinds = SCATTER | GATHER,
+                       .kinds = "scatter gather",
                        .operations = 20000,
                        .largest = 300,
                        .delays = 400});
     /* senders that run ahead of the root as far as their OUT posts let them */
     check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
-                       .kinds = GATHER,
+                       .kinds = "gather",
                        .fixed_root = true,
                        .operations = 20000,
                        .largest = 300,
@@ -696,7 +697,7 @@ static void mixed_and_remade(void **state)
                            .nodes = 4,
                            .packages = packages,
                            .remade = true,
-                           .kinds = BCAST | GATHER | REDUCE,
+                           .kinds = "bcast gather reduce",
                            .tree = NC_TREE_KNOMIAL,
                            .k = 2,
                            .operations = 3000,
@@ -709,7 +710,7 @@ static void mixed_on_many_ranks(void **state)
     (void) state;
     check((struct run){.geometry = GEOMETRY(32, 4, 1024, 2),
                        .nodes = 4,
-                       .kinds = ALL,
+                       .kinds = "all",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 3,
                        .operations = 150,
