@@ -152,15 +152,11 @@ static void choose_above(MPIR_Comm *home, int leaf, struct nc_choice *c)
     c->window = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_WINDOW);
 }
 
-_Static_assert(MPIR_CVAR_NUMACOLL_BARRIER_central == 1 + (int) NC_BARRIER_CENTRAL &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_flat == 1 + (int) NC_BARRIER_FLAT &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_flat_gr == 1 + (int) NC_BARRIER_FLAT_GR &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_combining == 1 + (int) NC_BARRIER_COMBINING &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_mcs == 1 + (int) NC_BARRIER_MCS &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_tournament == 1 + (int) NC_BARRIER_TOURNAMENT &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_dissemination == 1 + (int) NC_BARRIER_DISSEMINATION &&
-                   MPIR_CVAR_NUMACOLL_BARRIER_hierarchical == 1 + (int) NC_BARRIER_HIERARCHICAL,
-               "cvars.yaml lists them as nc_select.h does, behind auto");
+#define NC_SAME(NAME, word, ...) \
+    _Static_assert(MPIR_CVAR_NUMACOLL_BARRIER_##word == 1 + (int) NC_BARRIER_##NAME, \
+                   "cvars.yaml lists them as nc_select.h does, behind auto");
+NC_BARRIERS(NC_SAME)
+#undef NC_SAME
 
 /* The trees that BARRIER_GROUP names, in its order. */
 static const struct nc_shape_tree barrier_trees[] = {
