@@ -4,14 +4,10 @@
 #define NUMACOLL_HOOKS_H_INCLUDED
 
 #include "mpiimpl.h"
-#include "numacoll_table.h"
 #include "mpich/compat.h"
 
-/* leaf: the parameters a selection file gives, -1 for none */
-#define NC_DECLARE_POSIX(name, Name, NAME, params, ...) \
-    int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_LEAF params;
-NC_POSIX_COLLECTIVES(NC_DECLARE_POSIX)
-#undef NC_DECLARE_POSIX
+/* The entry points at the posix level; leaf: the parameters a selection file gives, -1 for none */
+#include "numacoll_posix.h"
 
 /* At MPI_Init, collective over the processes of the node: checks the variables, learns whether
  * ranks outnumber processors. Errors: MPI_ERR_OTHER with a line on stderr for a variable out of

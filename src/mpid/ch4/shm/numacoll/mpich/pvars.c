@@ -57,10 +57,10 @@ static void add_collective(int *used, enum nc_coll c)
 {
     const char *name = MPIDI_NUMACOLL_coll_name(c), *word = MPIDI_NUMACOLL_coll_algorithms(c);
 
-    add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_counts *) 0)->served[0]), NC_MOST_ALGORITHMS,
-        "calls of the program served by numacoll", "numacoll_%s_calls", name);
-    add(used, true, NC_AT(bytes[0]) + c * sizeof(((struct nc_counts *) 0)->bytes[0]), NC_MOST_ALGORITHMS,
-        "bytes of the messages of these calls", "numacoll_%s_bytes", name);
+    add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_counts *) 0)->served[0]),
+        NC_MOST_ALGORITHMS, "calls of the program served by numacoll", "numacoll_%s_calls", name);
+    add(used, true, NC_AT(bytes[0]) + c * sizeof(((struct nc_counts *) 0)->bytes[0]),
+        NC_MOST_ALGORITHMS, "bytes of the messages of these calls", "numacoll_%s_bytes", name);
     for (int way = 0; *word; way++, word += strcspn(word, " "), word += *word == ' ') {
         int n = (int) strcspn(word, " ");
         size_t at = (c * NC_MOST_ALGORITHMS + (size_t) way) * sizeof(uint64_t);

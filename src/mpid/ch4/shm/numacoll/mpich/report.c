@@ -184,7 +184,8 @@ static uint64_t sum(const uint64_t *counts, int n)
 
 static void print_totals(FILE *out, enum nc_coll c, const struct nc_counts *t)
 {
-    uint64_t served = sum(t->served[c], NC_MOST_ALGORITHMS), fell_back = sum(t->fell_back[c], NC_REASON_COUNT);
+    uint64_t served = sum(t->served[c], NC_MOST_ALGORITHMS),
+             fell_back = sum(t->fell_back[c], NC_REASON_COUNT);
 
     if (served + t->inner[c] + t->deferred[c] + fell_back == 0)
         return;

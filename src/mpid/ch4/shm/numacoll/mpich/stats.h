@@ -13,8 +13,9 @@
 
 /* What is counted of a communicator; also the sum over several. Nothing but uint64_t. */
 struct nc_counts {
-    uint64_t served[NC_COLL_COUNT][NC_MOST_ALGORITHMS]; /* calls of the user, at either level, by algorithm */
-    uint64_t bytes[NC_COLL_COUNT][NC_MOST_ALGORITHMS];  /* of their messages */
+    uint64_t served[NC_COLL_COUNT]
+                   [NC_MOST_ALGORITHMS]; /* calls of the user, at either level, by algorithm */
+    uint64_t bytes[NC_COLL_COUNT][NC_MOST_ALGORITHMS]; /* of their messages */
     /* calls MPICH makes itself on a node_comm, inside another collective */
     uint64_t inner[NC_COLL_COUNT];
     uint64_t deferred[NC_COLL_COUNT]; /* before the segment was made */
