@@ -13,14 +13,14 @@
 #include "numacoll_table.h" /* made by maint/gencvars */
 
 enum {
-#define NC_NUMBER(name, Name, NAME, params, args, fixed) NC_##NAME,
+#define NC_NUMBER(name, Name, NAME, ...) NC_##NAME,
     NC_COLLECTIVES(NC_NUMBER)
 #undef NC_NUMBER
         NC_COLLECTIVE_COUNT
 };
 
 static const char *const nc_names[NC_COLLECTIVE_COUNT] = {
-#define NC_NAME(name, Name, NAME, params, args, fixed) #name,
+#define NC_NAME(name, ...) #name,
     NC_COLLECTIVES(NC_NAME)
 #undef NC_NAME
 };
