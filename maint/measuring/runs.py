@@ -102,7 +102,7 @@ def instructions_of(path):
         called = line.startswith("calls=")
         if line.startswith("cfn="):
             callee = line[4:].split(".")[0]  # a copy of the compiler's is name.part.0
-        elif line.startswith("totals:"):
+        elif line.startswith("summary:"):
             total = int(line.split()[1])
     return total - waited
 
