@@ -13,7 +13,7 @@ struct run {
     enum nc_tree_kind tree;
     int k;
     bool sqrt_rule, typed, mismatch, fixed_root;
-    bool breaks;       /* the combiner of a rank, now and then */
+    bool breaks;       /* the kernel of a rank, now and then */
     int nodes;         /* NUMA nodes, dealt out in turn; 0: one */
     int packages;      /* these are dealt out to in turn; 0: one */
     int caches;        /* of each NUMA node, dealt out likewise; 0: none are known */
@@ -104,7 +104,7 @@ void to_send(struct rank *r, int at, int message);
 void to_receive(struct rank *r, int at, int message);
 
 /* Reduce up the trees, and in the order of ranks: to the root, or to all of a team: rank -1. The
- * results are right where they have to be, also if one rank's combiner breaks. */
+ * results are right where they have to be, also if one rank's kernel breaks. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
 

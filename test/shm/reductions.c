@@ -28,7 +28,7 @@ static void compose(size_t element, const unsigned char *a, unsigned char *b)
         b[element - 1] = a[element - 1];
 }
 
-/* ---- the combiner ---- */
+/* ---- the kernel ---- */
 
 enum { MISALIGNED = 1, BROKEN };
 
@@ -101,7 +101,7 @@ static int join(void *context, size_t first, const void *packed, size_t n)
     return verdict(c, packed);
 }
 
-static int join_packed(void *context, const void *packed, void *other, size_t n)
+static int reduce_packed(void *context, const void *packed, void *other, size_t n)
 {
     struct reduction *c = context;
 
@@ -195,37 +195,37 @@ static struct reduction prepare(struct rank *r, operator* operate, int breaker, 
     return c;
 }
 
-/* Whose combiner breaks, where some are to; -1: nobody's. */
+/* Whose kernel breaks, where some are to; -1: nobody's. */
 static int breaker_of(const struct run *run, uint64_t choice)
 {
     return run->breaks && choice % 2 ? (int) (choice / 2 % run->geometry.ranks) : -1;
 }
 
 /* Ranks need not do alike. */
-static struct nc_combiner combiner_of(const struct rank *r, struct reduction *c, uint64_t choice)
+static struct nc_op_kernel kernel_of(const struct rank *r, struct reduction *c, uint64_t choice)
 {
     bool as_numbers = !r->run->typed && !c->breaks &&
                       (choice >> 8 & 3) != (uint64_t) r->queue->rank % 4;
 
     current = c;
-    return (struct nc_combiner){.element = c->element,
-                                .context = c,
-                                .own = own,
-                                .take = take,
-                                .join = join,
-                                .join_packed = join_packed,
-                                .numbers = as_numbers ? numbers : NULL,
-                                .mine = (const char *) c->mine,
-                                .result = (char *) c->result};
+    return (struct nc_op_kernel){.element = c->element,
+                                 .context = c,
+                                 .own = own,
+                                 .take = take,
+                                 .join = join,
+                                 .reduce_packed = reduce_packed,
+                                 .numbers = as_numbers ? numbers : NULL,
+                                 .mine = (const char *) c->mine,
+                                 .result = (char *) c->result};
 }
 
 /* ---- up the trees ---- */
 
 static int parent_of(const struct rank *r, int rank)
 {
-    struct nc_part p;
+    struct nc_position p;
 
-    nc_part_find(&p, &r->place->route[rank], r->root);
+    nc_position_find(&p, &r->place->route[rank], r->root);
     return p.parent;
 }
 
@@ -242,7 +242,7 @@ int reduce_up(struct rank *r, uint64_t choice)
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank,
         breaker = breaker_of(r->run, choice), wrong = 0;
     struct reduction c = prepare(r, add, breaker, choice);
-    struct nc_combiner combiner = combiner_of(r, &c, choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
     struct nc_range all = {.first = 0, .count = me == r->root ? r->length[me] / r->element : 0};
     bool joined[ranks], differs = false, unequal;
 
@@ -250,8 +250,8 @@ int reduce_up(struct rank *r, uint64_t choice)
         joined[i] = comes_to_root(r, i);
         differs |= i != r->root && parent_of(r, i) == me && r->length[i] != r->length[me];
     }
-    wrong += nc_reduce_tree_node(r->transfer, &r->bcast->route, r->root, &combiner,
-                                 &r->stream[ranks], &unequal) != (c.breaks ? c.error : 0);
+    wrong += nc_reduce_tree_node(r->transfer, &r->bcast->route, r->root, &kernel, &r->stream[ranks],
+                                 &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
     if (breaker < 0)
         wrong += wrong_in(r, &c, joined, &all);
@@ -285,14 +285,14 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
     struct nc_team team = team_of(r, teams);
     bool receives = to < 0 || to == me, joined[ranks], differs = false, unequal;
     struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
-    struct nc_combiner combiner = combiner_of(r, &c, choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
     struct nc_range range = range_of(r, r->length[me] / r->element, choice), none = {0, 0};
 
     for (int i = 0; i < ranks; i++) {
         joined[i] = is_mate(r, teams, i) && r->length[i] == r->length[me];
         differs |= receives && is_mate(r, teams, i) && !joined[i];
     }
-    wrong += nc_reduce_ordered_node(r->transfer, &team, to, &combiner, &r->stream[ranks], &range,
+    wrong += nc_reduce_ordered_node(r->transfer, &team, to, &kernel, &r->stream[ranks], &range,
                                     &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != differs;
     if (!c.breaks)

@@ -2,13 +2,13 @@
  *
  * What is mirrored (src/mpid/ch4/shm/numacoll):
  *   AT, clocks            core/nc_clock.h    nc_clock_at, nc_clock_reached; (operation, fragments) in one number
- *   region                core/nc_layout.h   one region per process: `done`, posts, OUT posts, OUT ring, IN ring
+ *   region                core/nc_layout.h   one region per process: `ack`, recv_controls, send ring recv_controls, send ring, receive ring
  *   write_slot            shm/nc_queue.c    nc_queue_take_slot, then the copy into the slot
- *   write_post            shm/nc_queue.c    nc_queue_take_post, then header and payload
- *   write_out_post        shm/nc_queue.c    nc_queue_take_out_post, then header and payload
- *   write_in              shm/nc_queue.c    nc_queue_in_is_free, nc_queue_await_in, then the copy into the slot
+ *   write_post            shm/nc_queue.c    nc_queue_take_recv_control, then header and payload
+ *   write_out_post        shm/nc_queue.c    nc_queue_take_send_control, then header and payload
+ *   write_in              shm/nc_queue.c    nc_queue_recv_slot_is_free, nc_queue_await_recv_slot, then the copy into the slot
  *   announce              shm/nc_queue.h    nc_queue_announce
- *   GIVE_BACK, step 40    shm/nc_queue.h    nc_queue_give_back, nc_queue_end
+ *   GIVE_BACK, step 40    shm/nc_queue.h    nc_queue_acknowledge, nc_queue_end
  *   bcast_write           shm/nc_bcast.c  write_inline, write_fragments, tell_first, tell (flat tree)
  *   bcast_relay           shm/nc_bcast.c  relay_fragment: who leads, or hands on, with RELAY
  *   read_message          shm/nc_bcast.c  read_message, read_fragments
@@ -18,7 +18,7 @@
  *   receive_fragment      shm/nc_gather.c receive_first, receive_round
  *   barrier               any algorithm of shm/nc_barrier.h as the operations between see it; barriers.pml has those
  *
- * What is not: trees deeper than one level, sets of slots, the wrap of clocks, nc_queue.seen (`done` only grows, so
+ * What is not: trees deeper than one level, sets of slots, the wrap of clocks, nc_queue.seen (`ack` only grows, so
  * a remembered value only waits longer), and the order of memory: steps are sequentially consistent here, and
  * ThreadSanitizer looks at acquire and release in test_node.c.
  *
@@ -26,16 +26,16 @@
  * nothing another rank does between the two could take the licence away. A copy is one step as well: if somebody
  * may overwrite a slot while it is read, then in some interleaving that comes before the read.
  *
- * Contents are tags, (operation, fragment), and each read asserts the tag it expects: so it notices a slot, a post
+ * Contents are tags, (operation, fragment), and each read asserts the tag it expects: so it notices a slot, a control slot
  * or a line that is not yet written, and one that is already written again.
  *
  * Which operations: broadcast, scatter, gather, allgather, barrier, twice; or
  *   DENSE                 broadcasts, scatters and gathers only. An allgather or a barrier lets no rank be far enough
- *                         ahead of another to write a post again too early, and a wait that is missing there is not noticed
+ *                         ahead of another to write a control slot again too early, and a wait that is missing there is not noticed
  *   ALLGATHERS            allgathers, scatters and gathers only
  *   GATHER_FRAGMENTS=n    n fragments of each sender of a gather, at most 3; 0: inline
  *   UNEQUAL               the second sender of a gather sends inline, whatever the first does
- *   SCATTER_BOTH          both messages of a scatter go through IN rings, and not one inline
+ *   SCATTER_BOTH          both messages of a scatter go through receive rings, and not one inline
  *   ROOTS                 scatters have two roots in turn
  *   CHOICE                the writer of a broadcast may also choose to send it inline
  *   RELAY                 the broadcast goes through the ring of a leader, or along a chain, to the third rank
@@ -43,15 +43,15 @@
 
 #define RANKS 3
 #define SLOTS 2
-#define POSTS 2                 /* NC_POSTS */
-#define OUT_POSTS 1             /* NC_OUT_POSTS */
+#define POSTS 2                 /* NC_RECV_CONTROLS */
+#define OUT_POSTS 1             /* NC_SEND_CONTROLS */
 #define IN_SLOTS 1
 #define FRAGMENTS 3             /* of a broadcast; more than slots, so that the ring wraps within an operation */
 #ifndef GATHER_FRAGMENTS
 #define GATHER_FRAGMENTS 1
 #endif
 
-#define SCATTER_FRAGMENTS 2     /* more than slots of an IN ring */
+#define SCATTER_FRAGMENTS 2     /* more than slots of a receive ring */
 
 #define AT(operation, fragments) ((operation) * 4 + (fragments))
 #define TAG(operation, what) (((operation) + 1) * 8 + (what))      /* never 0: that is a place not yet written */
@@ -102,10 +102,10 @@ typedef post_t {
 
 typedef region_t {
     short done;                 /* writer: the owner */
-    post_t post[POSTS];         /* writer: whoever writes to the owner in the operation */
-    post_t out_post[OUT_POSTS]; /* writer: the owner */
-    byte slot[SLOTS];           /* OUT ring. writer: the owner. tags */
-    byte in_slot[IN_SLOTS];     /* IN ring. writer: the root of a scatter. tags */
+    post_t control[POSTS];         /* writer: whoever writes to the owner in the operation */
+    post_t send_control[OUT_POSTS]; /* writer: the owner */
+    byte slot[SLOTS];           /* send ring. writer: the owner. tags */
+    byte in_slot[IN_SLOTS];     /* receive ring. writer: the root of a scatter. tags */
     byte arrived, gate;         /* last barrier the rank has entered, and that is over at it. writer: the owner */
 }
 
@@ -113,8 +113,8 @@ region_t region[RANKS];
 byte entered[RANKS];            /* barriers entered; for the assertion only */
 
 #define ME region[_pid]
-#define POST(r) region[r].post[operation % POSTS]
-#define OUT_POST(r) region[r].out_post[operation % OUT_POSTS]
+#define POST(r) region[r].control[operation % POSTS]
+#define OUT_POST(r) region[r].send_control[operation % OUT_POSTS]
 
 #define RAISE(clock, value) assert((clock) < (value)); clock = value
 
@@ -178,7 +178,7 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 #define ALL_READERS 7
 #endif
 
-/* step 1: once the next slot of my ring is given back, fragment i is in it. Its readers, a set of bits, finish it
+/* step 1: once the next slot of my ring is acknowledged, fragment i is in it. Its readers, a set of bits, finish it
  * at (operation, i + 1) */
 inline write_slot(set)
 {
@@ -191,8 +191,8 @@ inline write_slot(set)
     }
 }
 
-/* step 2: once the post of r is free, its header says where the message is;
- * step 3: and if it is in the post, there it is */
+/* step 2: once the control slot of r is free, its header says where the message is;
+ * step 3: and if it is in the control slot, there it is */
 inline write_post(r, where, content)
 {
     d_step {
@@ -205,8 +205,8 @@ inline write_post(r, where, content)
     fi
 }
 
-/* step 5: once the readers of my OUT post are through with its last use, its header says where the message is;
- * step 6: and if it is in the post, there it is */
+/* step 5: once the readers of my send control slot are through with its last use, its header says where the message is;
+ * step 6: and if it is in the control slot, there it is */
 inline write_out_post(set, where)
 {
     d_step {
@@ -221,7 +221,7 @@ inline write_out_post(set, where)
     fi
 }
 
-/* step 7: once it is given back, fragment n is in a slot of r's IN ring */
+/* step 7: once it is acknowledged, fragment n is in a slot of r's receive ring */
 inline write_in(r, n)
 {
     d_step {
@@ -516,7 +516,7 @@ inline receive_fragment(sender, from)
 {
     if
     :: i == 0 ->
-        /* step 22: the post is of this operation */
+        /* step 22: the control slot is of this operation */
         d_step {
             OUT_POST(sender).clock >= AT(operation, 1) ->
             assert(OPERATION_OF(OUT_POST(sender).header) == operation);
@@ -541,7 +541,7 @@ inline receive_fragment(sender, from)
 
 #define MORE_OF(r) (i + 1 < SENDS(r))
 
-/* My one `done` says n fragments of every sender, so it takes one of each in turn. */
+/* My one `ack` says n fragments of every sender, so it takes one of each in turn. */
 inline receive_round(sender, another)
 {
     receive_fragment(sender, where);
@@ -638,7 +638,7 @@ active [RANKS] proctype rank()
     byte head;
     short used[SLOTS];
     byte readers[SLOTS];
-    short post_used;            /* of my OUT post: struct nc_use */
+    short post_used;            /* of my send control slot: struct nc_use */
     byte post_readers;
     byte i, where, start;
 
@@ -678,7 +678,7 @@ active [RANKS] proctype rank()
             :: else -> barrier_member()
             fi
         fi;
-        /* step 40: the operation is over for me: my post of it, and all slots I have read, may be used again */
+        /* step 40: the operation is over for me: my control slot of it, and all slots I have read, may be used again */
 #ifdef MUTANT_END_EARLY
         d_step { operation++; ME.done = AT(operation, 0) }
 #else

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/nc_plan.h"
+#include "core/nc_level_spec.h"
 #include "operations.h"
 
 static int scale = 1; /* the sanitizer and the mutants run less */
@@ -67,9 +67,9 @@ static void make_routes(struct place *p, const struct run *run, const char *grou
     struct nc_shape_tree inside[NC_ROUTE_LEVELS];
     int ranks = (int) run->geometry.ranks;
     size_t bytes = nc_route_bytes(ranks, p->groups.levels);
-    struct nc_plan plan;
+    struct nc_level_spec plan;
 
-    assert_true(nc_plan_parse(&plan, group ? group : "", "flat kary/ knomial/ chain"));
+    assert_true(nc_level_spec_parse(&plan, group ? group : "", "flat kary/ knomial/ chain"));
     for (int l = 0; l < p->groups.levels; l++) {
         enum nc_level name = p->topo.name[l];
         inside[l] = (struct nc_shape_tree){word[plan.algorithm[name]], plan.degree[name]};
@@ -128,7 +128,7 @@ static int rank_main(const struct run *run, int rank)
     struct pacing pacing = {.run = run, .state = (uint64_t) rank * 77 + 1};
     struct nc_waiter waiter = {.progress = progress, .context = &pacing, .yield = true};
     struct nc_queue queue;
-    struct nc_ledger ledger = {0, 0};
+    struct nc_traffic traffic = {0, 0};
     struct place place;
     int *numa = calloc(ranks, sizeof *numa);
     struct nc_transfer transfer = {.queue = &queue,
@@ -136,7 +136,7 @@ static int rank_main(const struct run *run, int rank)
                                    .largest_fragment = run->geometry.slot_bytes,
                                    .cache_bytes = 100000,
                                    .numa = numa,
-                                   .ledger = &ledger,
+                                   .traffic = &traffic,
                                    .flow = calloc(ranks, sizeof *transfer.flow)};
     struct nc_bcast bcast = {
         .transfer = transfer,
@@ -455,7 +455,8 @@ static void handed_on(void **state)
 static void posts_run_ahead(void **state)
 {
     (void) state;
-    /* inline messages only, from one root: it runs ahead as far as the post ring lets it */
+    /* inline messages only, from one root: it runs ahead as far as the ring of receive control
+     * slots lets it */
     check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
                        .tree = NC_TREE_FLAT,
                        .k = 2,
@@ -563,7 +564,7 @@ static void reduces(void **state)
                        .operations = 1000,
                        .largest = 9000,
                        .delays = 50});
-    /* they run ahead of the root as far as their OUT posts let them */
+    /* they run ahead of the root as far as their send ring recv_controls let them */
     check((struct run){.geometry = GEOMETRY(4, 1, 64, 1),
                        .kinds = "reduce",
                        .tree = NC_TREE_CHAIN,
@@ -679,7 +680,7 @@ static void mixed_apart(void **state)
                        .operations = 20000,
                        .largest = 300,
                        .delays = 400});
-    /* senders that run ahead of the root as far as their OUT posts let them */
+    /* senders that run ahead of the root as far as their send ring recv_controls let them */
     check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
                        .kinds = "gather",
                        .fixed_root = true,
@@ -738,29 +739,29 @@ static void long_lived(void **state)
         nc_queue_init(&q[r], region, &g, r, memory[r], &w[r]);
     }
     alarm(60);
-    struct nc_post *post;
+    struct nc_control *control;
     assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &readers, &slot), 0);
-    assert_int_equal(nc_queue_take_out_post(&q[0], &readers, &post), 0);
+    assert_int_equal(nc_queue_take_send_control(&q[0], &readers, &control), 0);
     for (uint64_t i = 0; i < (1u << 23) + 100000; i++) {
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
     }
     for (int i = 0; i < 9; i++) {
         if (i >= 4)
-            nc_queue_give_back(&q[1], (uint64_t) i - 3);
-        assert_int_equal(nc_queue_take_post(&q[0], 1, &post), 0);
+            nc_queue_acknowledge(&q[1], (uint64_t) i - 3);
+        assert_int_equal(nc_queue_take_recv_control(&q[0], 1, &control), 0);
         assert_int_equal(nc_queue_take_slot(&q[0], nc_clock_at(q[0].operation, (uint64_t) i + 1),
                                             &readers, &slot),
                          0);
     }
-    /* neither rank has been written a post for 2^23 operations, rank 0 for none at all: it must not
-     * find an old one */
-    for (int i = 0; i < 2 * NC_POSTS; i++) {
-        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_post(&q[0], 0)->clock),
+    /* neither rank has been written a control slot for 2^23 operations, rank 0 for none at all: it
+     * must not find an old one */
+    for (int i = 0; i < 2 * NC_RECV_CONTROLS; i++) {
+        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_recv_control(&q[0], 0)->clock),
                                       nc_clock_at(q[0].operation, 1)));
-        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_out_post(&q[1], 0)->clock),
+        assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_send_control(&q[1], 0)->clock),
                                       nc_clock_at(q[1].operation, 1)));
-        assert_int_equal(nc_queue_take_out_post(&q[0], &readers, &post), 0);
+        assert_int_equal(nc_queue_take_send_control(&q[0], &readers, &control), 0);
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
     }

@@ -62,7 +62,7 @@ static struct nc_stream stream_of(struct sparse *s)
 static void typed_streams(void **state)
 {
     unsigned char plain[LENGTH];
-    struct nc_ledger ledger = {0, 0};
+    struct nc_traffic traffic = {0, 0};
 
     (void) state;
     for (int i = 0; i < LENGTH; i++)
@@ -76,41 +76,41 @@ static void typed_streams(void **state)
         memset(&b, 0, sizeof b);
         for (size_t at = 0; at < LENGTH; at += f) {
             size_t n = LENGTH - at < f ? LENGTH - at : f;
-            assert_int_equal(nc_copy_out(&to, plain + at, n, 0, &ledger), 0);
+            assert_int_equal(nc_copy_out(&to, plain + at, n, 0, &traffic), 0);
         }
         for (size_t at = 0; at < LENGTH; at += f) {
             size_t n = LENGTH - at < f ? LENGTH - at : f;
-            assert_int_equal(nc_copy_in(&from, fragment, n, 0, &ledger), 0);
+            assert_int_equal(nc_copy_in(&from, fragment, n, 0, &traffic), 0);
             memcpy(packed + at, fragment, n);
-            assert_int_equal(nc_copy_out(&back, fragment, n, NC_COPY_REMOTE, &ledger), 0);
+            assert_int_equal(nc_copy_out(&back, fragment, n, NC_COPY_REMOTE, &traffic), 0);
         }
         assert_memory_equal(packed, plain, LENGTH);
         assert_memory_equal(a.memory, b.memory, sizeof a.memory);
     }
-    assert_int_equal(ledger.local, 2 * 130 * LENGTH);
-    assert_int_equal(ledger.remote, 130 * LENGTH);
+    assert_int_equal(traffic.local, 2 * 130 * LENGTH);
+    assert_int_equal(traffic.remote, 130 * LENGTH);
 }
 
 static void too_much_is_dropped(void **state)
 {
     char to[10 + 4] = "0123456789abc", from[64];
-    struct nc_ledger ledger = {0, 0};
+    struct nc_traffic traffic = {0, 0};
 
     (void) state;
     memset(from, 'x', sizeof from);
     for (int how = 0; how <= NC_COPY_BESIDE_CACHE; how++) {
         struct nc_stream s = {.bytes = to, .length = 10};
-        assert_int_equal(nc_copy_out(&s, from, 7, how, &ledger), 0);
-        assert_int_equal(nc_copy_out(&s, from, 64, how, &ledger), 0);
+        assert_int_equal(nc_copy_out(&s, from, 7, how, &traffic), 0);
+        assert_int_equal(nc_copy_out(&s, from, 64, how, &traffic), 0);
         assert_string_equal(to, "xxxxxxxxxxabc");
     }
-    assert_int_equal(ledger.local, 20);
+    assert_int_equal(traffic.local, 20);
 }
 
 static void beside_the_cache(void **state)
 {
     static char from[9000], to[9200];
-    struct nc_ledger ledger = {0, 0};
+    struct nc_traffic traffic = {0, 0};
 
     (void) state;
     for (size_t i = 0; i < sizeof from; i++)
@@ -120,7 +120,7 @@ static void beside_the_cache(void **state)
             struct nc_stream s = {.bytes = to + shift, .length = n};
             memset(to, 0x55, sizeof to);
             assert_int_equal(
-                nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &ledger), 0);
+                nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &traffic), 0);
             assert_memory_equal(to + shift, from + 3, n < 8990 ? n : 8990);
             assert_int_equal(to[shift + n], 0x55);
         }

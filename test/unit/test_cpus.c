@@ -19,9 +19,9 @@ static void unbound(void **state)
     struct nc_cpus m[3] = {range(0, 1), range(0, 1), range(0, 1)};
 
     (void) state;
-    assert_false(nc_cpus_crowded(m, 1));
-    assert_false(nc_cpus_crowded(m, 2));
-    assert_true(nc_cpus_crowded(m, 3));
+    assert_false(nc_cpus_oversubscribed(m, 1));
+    assert_false(nc_cpus_oversubscribed(m, 2));
+    assert_true(nc_cpus_oversubscribed(m, 3));
 }
 
 static void bound(void **state)
@@ -31,9 +31,9 @@ static void bound(void **state)
     struct nc_cpus nested[3] = {range(0, 3), range(2, 2), range(2, 3)};
 
     (void) state;
-    assert_false(nc_cpus_crowded(apart, 4));
-    assert_true(nc_cpus_crowded(same, 4));
-    assert_false(nc_cpus_crowded(nested, 3));
+    assert_false(nc_cpus_oversubscribed(apart, 4));
+    assert_true(nc_cpus_oversubscribed(same, 4));
+    assert_false(nc_cpus_oversubscribed(nested, 3));
 }
 
 int main(void)

@@ -13,17 +13,17 @@ static void nothing_overlaps(void **state)
         for (uint32_t f = 1; f < 20000; f += 977) {
             struct nc_geometry g = nc_geometry_make(5, s, f, 2);
             struct nc_layout l = nc_layout_make(&g);
-            assert_true(l.posts >= l.done + NC_LINE);
-            assert_true(l.out_posts >= l.posts + NC_POSTS * NC_POST_BYTES &&
-                        l.out_posts % NC_LINE == 0);
-            assert_true(l.flags >= l.out_posts + NC_OUT_POSTS * NC_POST_BYTES &&
+            assert_true(l.recv_controls >= l.ack + NC_LINE);
+            assert_true(l.send_controls >= l.recv_controls + NC_RECV_CONTROLS * NC_CONTROL_BYTES &&
+                        l.send_controls % NC_LINE == 0);
+            assert_true(l.flags >= l.send_controls + NC_SEND_CONTROLS * NC_CONTROL_BYTES &&
                         l.flags % NC_LINE == 0);
-            assert_true(l.out >= l.flags + NC_FLAGS_BYTES(5));
+            assert_true(l.send >= l.flags + NC_FLAGS_BYTES(5));
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
-            assert_true(l.in >= l.out + s * l.slot_stride);
-            assert_true(l.region >= l.in + l.in_slots * l.slot_stride);
-            assert_int_equal(l.out % NC_PAGE, 0);
-            assert_int_equal(l.in % NC_PAGE, 0);
+            assert_true(l.recv >= l.send + s * l.slot_stride);
+            assert_true(l.region >= l.recv + l.recv_slots * l.slot_stride);
+            assert_int_equal(l.send % NC_PAGE, 0);
+            assert_int_equal(l.recv % NC_PAGE, 0);
             assert_int_equal(l.region % NC_PAGE, 0);
         }
     }
@@ -38,20 +38,20 @@ static void regions_by_numa_node(void **state)
     size_t at[7], huge = 2u << 20, r = l.region;
 
     (void) state;
-    assert_int_equal(nc_layout_place(&l, 7, one, NC_PAGE, at), NC_PAGE + 7 * r);
+    assert_int_equal(nc_layout_offsets(&l, 7, one, NC_PAGE, at), NC_PAGE + 7 * r);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(at[i], NC_PAGE + i * r);
-    assert_int_equal(nc_layout_place(&l, 7, one, huge, at), huge);
+    assert_int_equal(nc_layout_offsets(&l, 7, one, huge, at), huge);
     assert_int_equal(at[0], NC_PAGE);
-    assert_int_equal(nc_layout_place(&l, 7, three, NC_PAGE, at), NC_PAGE + 7 * r);
+    assert_int_equal(nc_layout_offsets(&l, 7, three, NC_PAGE, at), NC_PAGE + 7 * r);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(at[i], NC_PAGE + i * r);
-    assert_int_equal(nc_layout_place(&l, 7, three, huge, at), 3 * huge);
+    assert_int_equal(nc_layout_offsets(&l, 7, three, huge, at), 3 * huge);
     const size_t wanted[7] = {NC_PAGE,         huge,        NC_PAGE + r, 2 * huge, huge + r,
                               NC_PAGE + 2 * r, 2 * huge + r};
     assert_memory_equal(at, wanted, sizeof wanted);
     /* more than one page of a node */
-    assert_int_equal(nc_layout_place(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
+    assert_int_equal(nc_layout_offsets(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
     assert_int_equal(at[1], 3 * (128 << 10));
     assert_true(at[5] + r <= at[1]);
 }
@@ -69,13 +69,13 @@ static void sets(void **state)
 static void in_rings(void **state)
 {
     static const uint32_t slots[5] = {1, 2, 3, 8, 8}, sets[5] = {1, 1, 2, 2, 1};
-    static const uint32_t in_slots[5] = {1, 1, 1, 4, 4}, in_set[5] = {1, 1, 1, 2, 4};
+    static const uint32_t recv_slots[5] = {1, 1, 1, 4, 4}, recv_set[5] = {1, 1, 1, 2, 4};
 
     (void) state;
     for (int i = 0; i < 5; i++) {
         struct nc_geometry g = nc_geometry_make(2, slots[i], 4096, sets[i]);
-        assert_int_equal(nc_layout_make(&g).in_slots, in_slots[i]);
-        assert_int_equal(nc_layout_make(&g).in_set, in_set[i]);
+        assert_int_equal(nc_layout_make(&g).recv_slots, recv_slots[i]);
+        assert_int_equal(nc_layout_make(&g).recv_set, recv_set[i]);
     }
 }
 

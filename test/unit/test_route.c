@@ -51,9 +51,9 @@ static void free_ways(struct ways *w)
 
 static int parent_of(const struct ways *w, int rank, int root)
 {
-    struct nc_part p;
+    struct nc_position p;
 
-    nc_part_find(&p, &w->route[rank], root);
+    nc_position_find(&p, &w->route[rank], root);
     return p.parent;
 }
 
@@ -83,12 +83,12 @@ static bool leads_to_root(const struct ways *w, int rank, int root)
 /* Each child once, it names the rank as its parent, and none is nearer than one after it. */
 static void check_children(const struct ways *w, int rank, int root, int *met)
 {
-    struct nc_part p;
+    struct nc_position p;
     int level = w->groups.levels;
 
-    nc_part_find(&p, &w->route[rank], root);
+    nc_position_find(&p, &w->route[rank], root);
     for (int i = 0; i < p.children; i++) {
-        int child = nc_part_child(&p, i), next;
+        int child = nc_position_child(&p, i), next;
         assert_in_range(child, 0, w->groups.ranks - 1);
         assert_int_equal(met[child]++, 0);
         assert_int_equal(parent_of(w, child, root), rank);

@@ -279,9 +279,9 @@ static void change(int me, const struct nc_step *step, const int *theirs)
     for (int part = step->first; part < step->end; part++, theirs++) {
         if (start_of(part) == start_of(part + 1))
             continue;
-        if (step->kind == NC_STEP_TAKE)
+        if (step->kind == NC_STEP_RECV)
             mine[part] = *theirs;
-        else if (step->kind == NC_STEP_JOIN)
+        else if (step->kind == NC_STEP_REDUCE)
             mine[part] = combined(*theirs, mine[part]);
         else
             mine[part] = combined(mine[part], *theirs);
@@ -291,11 +291,11 @@ static void change(int me, const struct nc_step *step, const int *theirs)
 /* Whether the step that the member is at is done. */
 static bool receive(int me, const struct nc_step *step, struct message *m)
 {
-    bool join = step->kind != NC_STEP_TAKE, expected = m->other != NOTHING;
+    bool join = step->kind != NC_STEP_RECV, expected = m->other != NOTHING;
 
     if (join && expected && !m->begun)
         start_message(me, run.done[me]);
-    if (step->settle && run.open[me] > 0)
+    if (step->wait_sends && run.open[me] > 0)
         return false;
     if (!expected)
         return true;
@@ -381,7 +381,7 @@ static void results(void **state)
 /* The last step before i that combines, or NOTHING. */
 static int last_join(const struct nc_schedule *s, int i)
 {
-    while (--i >= 0 && (s->step[i].kind == NC_STEP_SEND || s->step[i].kind == NC_STEP_TAKE)) {
+    while (--i >= 0 && (s->step[i].kind == NC_STEP_SEND || s->step[i].kind == NC_STEP_RECV)) {
     }
     return i;
 }
@@ -390,7 +390,7 @@ static int who_settles(const struct nc_schedule *s, int i, int sent)
 {
     int join = last_join(s, i);
 
-    if (s->step[i].kind == NC_STEP_TAKE && s->step[i - 1].kind == NC_STEP_SEND && join > sent)
+    if (s->step[i].kind == NC_STEP_RECV && s->step[i - 1].kind == NC_STEP_SEND && join > sent)
         return join;
     return i;
 }
@@ -415,7 +415,7 @@ static void check_settles(const struct nc_schedule *s)
         }
     }
     for (int i = 0; i < s->count; i++)
-        assert_int_equal(s->step[i].settle, expected[i]);
+        assert_int_equal(s->step[i].wait_sends, expected[i]);
 }
 
 static void check_settles_of_all(struct group *g)
@@ -532,11 +532,11 @@ static void check_tree(struct group *g)
             step += me > 0;
         for (int i = 0; i < children; i++) {
             assert_int_equal(step[i].peer, child[up ? children - 1 - i : i]);
-            assert_int_equal(step[i].kind, up ? NC_STEP_JOIN : NC_STEP_SEND);
+            assert_int_equal(step[i].kind, up ? NC_STEP_REDUCE : NC_STEP_SEND);
         }
         if (me > 0) {
             assert_int_equal(parent->peer, t.parent[me]);
-            assert_int_equal(parent->kind, up ? NC_STEP_SEND : NC_STEP_TAKE);
+            assert_int_equal(parent->kind, up ? NC_STEP_SEND : NC_STEP_RECV);
         }
     }
     free(t.parent);
@@ -571,7 +571,7 @@ static void assert_steps(const struct nc_schedule *s, int count, const struct nc
         assert_int_equal(s->step[i].first, expected[i].first);
         assert_int_equal(s->step[i].end, expected[i].end);
         assert_int_equal(s->step[i].kind, expected[i].kind);
-        assert_int_equal(s->step[i].settle, expected[i].settle);
+        assert_int_equal(s->step[i].wait_sends, expected[i].wait_sends);
     }
 }
 
@@ -584,30 +584,30 @@ static void examples(void **state)
     (void) state;
     nc_schedule_allreduce(&s, NC_RD, 0, 5, 0);
     assert_steps(&s, 6,
-                 (struct nc_step[]){{1, 0, 1, NC_STEP_JOIN, false},
+                 (struct nc_step[]){{1, 0, 1, NC_STEP_REDUCE, false},
                                     {2, 0, 1, NC_STEP_SEND, false},
-                                    {2, 0, 1, NC_STEP_JOIN_BEHIND, true},
+                                    {2, 0, 1, NC_STEP_REDUCE_BEHIND, true},
                                     {3, 0, 1, NC_STEP_SEND, false},
-                                    {3, 0, 1, NC_STEP_JOIN_BEHIND, true},
+                                    {3, 0, 1, NC_STEP_REDUCE_BEHIND, true},
                                     {1, 0, 1, NC_STEP_SEND, false}});
     nc_schedule_allreduce(&s, NC_RSAG, 0, 4, 2);
     assert_steps(&s, 8,
                  (struct nc_step[]){{3, 2, 4, NC_STEP_SEND, false},
-                                    {3, 0, 2, NC_STEP_JOIN, false},
+                                    {3, 0, 2, NC_STEP_REDUCE, false},
                                     {0, 0, 1, NC_STEP_SEND, false},
-                                    {0, 1, 2, NC_STEP_JOIN, true},
+                                    {0, 1, 2, NC_STEP_REDUCE, true},
                                     {0, 1, 2, NC_STEP_SEND, false},
-                                    {0, 0, 1, NC_STEP_TAKE, false},
+                                    {0, 0, 1, NC_STEP_RECV, false},
                                     {3, 0, 2, NC_STEP_SEND, false},
-                                    {3, 2, 4, NC_STEP_TAKE, false}});
+                                    {3, 2, 4, NC_STEP_RECV, false}});
     nc_schedule_bcast(&s, NC_SAG, 0, 4, 2);
     assert_steps(&s, 7,
-                 (struct nc_step[]){{0, 2, 4, NC_STEP_TAKE, false},
+                 (struct nc_step[]){{0, 2, 4, NC_STEP_RECV, false},
                                     {3, 3, 4, NC_STEP_SEND, false},
                                     {3, 2, 3, NC_STEP_SEND, false},
-                                    {1, 1, 2, NC_STEP_TAKE, false},
+                                    {1, 1, 2, NC_STEP_RECV, false},
                                     {3, 1, 2, NC_STEP_SEND, false},
-                                    {1, 0, 1, NC_STEP_TAKE, false},
+                                    {1, 0, 1, NC_STEP_RECV, false},
                                     {3, 0, 1, NC_STEP_SEND, false}});
 }
 

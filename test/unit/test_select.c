@@ -7,9 +7,10 @@
 
 #include "core/nc_select.h"
 
-static enum nc_barrier_kind barrier(int ranks, bool numa_nodes, bool crowded)
+static enum nc_barrier_kind barrier(int ranks, bool numa_nodes, bool oversubscribed)
 {
-    struct nc_situation s = {.ranks = ranks, .numa_nodes = numa_nodes, .crowded = crowded};
+    struct nc_situation s = {
+        .ranks = ranks, .numa_nodes = numa_nodes, .oversubscribed = oversubscribed};
     return nc_select_barrier(&s);
 }
 
@@ -29,42 +30,44 @@ static void barriers(void **state)
     }
 }
 
-static enum nc_allreduce_version allreduce(int ranks, size_t bytes, bool numa_nodes, bool crowded)
+static enum nc_allreduce_version allreduce(int ranks, size_t bytes, bool numa_nodes,
+                                           bool oversubscribed)
 {
-    struct nc_situation s = {.ranks = ranks, .numa_nodes = numa_nodes, .crowded = crowded};
+    struct nc_situation s = {
+        .ranks = ranks, .numa_nodes = numa_nodes, .oversubscribed = oversubscribed};
     return nc_select_allreduce(&s, bytes);
 }
 
-static void allreduces_of_two(bool crowded)
+static void allreduces_of_two(bool oversubscribed)
 {
-    assert_int_equal(allreduce(1, 0, false, crowded), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, 0, false, crowded), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, SIZE_MAX, false, crowded), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, 352, true, crowded), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, 353, true, crowded), NC_ALLREDUCE_RB);
+    assert_int_equal(allreduce(1, 0, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, 0, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, SIZE_MAX, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, 352, true, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, 353, true, oversubscribed), NC_ALLREDUCE_RB);
 }
 
-static void allreduces_of_more(int ranks, bool crowded)
+static void allreduces_of_more(int ranks, bool oversubscribed)
 {
     enum nc_allreduce_version small = ranks <= 16 ? NC_ALLREDUCE_SYMMETRIC : NC_ALLREDUCE_RB;
 
     for (int numa_nodes = 0; numa_nodes < 2; numa_nodes++) {
         enum nc_allreduce_version large = numa_nodes ? NC_ALLREDUCE_RB : NC_ALLREDUCE_SLICED;
-        assert_int_equal(allreduce(ranks, 0, numa_nodes, crowded), small);
-        assert_int_equal(allreduce(ranks, 352, numa_nodes, crowded), small);
-        assert_int_equal(allreduce(ranks, 353, numa_nodes, crowded), large);
-        assert_int_equal(allreduce(ranks, SIZE_MAX, numa_nodes, crowded), large);
+        assert_int_equal(allreduce(ranks, 0, numa_nodes, oversubscribed), small);
+        assert_int_equal(allreduce(ranks, 352, numa_nodes, oversubscribed), small);
+        assert_int_equal(allreduce(ranks, 353, numa_nodes, oversubscribed), large);
+        assert_int_equal(allreduce(ranks, SIZE_MAX, numa_nodes, oversubscribed), large);
     }
 }
 
 static void allreduces(void **state)
 {
     (void) state;
-    for (int crowded = 0; crowded < 2; crowded++) {
-        allreduces_of_two(crowded);
+    for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+        allreduces_of_two(oversubscribed);
         for (int ranks = 3; ranks < 300; ranks++)
-            allreduces_of_more(ranks, crowded);
-        allreduces_of_more(INT_MAX, crowded);
+            allreduces_of_more(ranks, oversubscribed);
+        allreduces_of_more(INT_MAX, oversubscribed);
     }
 }
 

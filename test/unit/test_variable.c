@@ -13,7 +13,7 @@ static const struct nc_variable table[] = {
     {"queue_budget", NC_KIND_INT, NC_PER_COMMUNICATOR, -1, 1000, "bytes", NULL},
     {"levels", NC_KIND_LEVELS, NC_PER_COMMUNICATOR, 0, 0, "", NULL},
     {"mapping", NC_KIND_CHOICE, NC_PER_COMMUNICATOR, 0, 2, "", "binding core list:"},
-    {"bcast_group", NC_KIND_PLAN, NC_PER_CALL, 0, 1, "", "flat knomial/"},
+    {"bcast_group", NC_KIND_LEVEL_SPEC, NC_PER_CALL, 0, 1, "", "flat knomial/"},
     {"links", NC_KIND_LINKS, NC_PER_CALL, 0, 0, "", NULL},
 };
 

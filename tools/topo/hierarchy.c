@@ -22,7 +22,7 @@ static size_t segment_bytes(const struct hierarchy *h)
 
     for (int i = 0; i < ranks; i++)
         numa[i] = 0;
-    bytes = nc_layout_place(&h->layout, ranks, numa, NC_PAGE, offset);
+    bytes = nc_layout_offsets(&h->layout, ranks, numa, NC_PAGE, offset);
     free(offset);
     free(numa);
     return bytes;

@@ -6,7 +6,7 @@
 #include "mpiimpl.h"
 #include "mpich/compat.h"
 
-/* The entry points at the posix level; leaf: the parameters a selection file gives, -1 for none */
+/* The entry points at the posix level; entry: the parameters a selection file gives, -1 for none */
 #include "numacoll_posix.h"
 
 /* At MPI_Init, collective over the processes of the node: checks the variables, learns whether

@@ -20,9 +20,9 @@ enum MPIR_numacoll_csel {
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container)(struct json_object *), void **csel);
 
-/* The number of the parameters that a leaf of a (checked) selection file carries for numacoll; -1
+/* The number of the parameters that a entry of a (checked) selection file carries for numacoll; -1
  * if none. */
-int MPIR_numacoll_leaf(struct json_object *leaf);
+int MPIR_numacoll_csel_entry(struct json_object *entry);
 
 /* Info keys numacoll_<variable>. check: before a communicator is made with them, local; rank: in
  * it. Errors: MPI_ERR_INFO_VALUE with one line from rank 0. */

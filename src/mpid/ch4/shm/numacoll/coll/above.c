@@ -9,7 +9,7 @@ enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model's choice may not fall below 
 /* ---- which algorithms, and chunks of how many bytes ---- */
 
 /* The algorithms that BCAST_GROUP and REDUCE_GROUP, and ALLREDUCE_GROUP name, in their order; the
- * first name leaves it to the model. */
+ * first name entries it to the model. */
 static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
                                                      NC_KNOMIAL, NC_CHAIN, NC_SAG};
 static const enum nc_algorithm reduce_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
@@ -51,11 +51,11 @@ static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
     const struct nc_hierarchy *h = &call->state->all;
     const struct nc_choice *c = call->choice;
     enum nc_level name = h->name[level];
-    const struct nc_plan *plan = &c->plan[direction];
-    int p = h->largest[level], chosen = plan->algorithm[name];
+    const struct nc_level_spec *spec = &c->spec[direction];
+    int p = h->largest[level], chosen = spec->algorithm[name];
 
     if (chosen > 0)
-        return (struct nc_group_algorithm){algorithms[direction][chosen], plan->degree[name]};
+        return (struct nc_group_algorithm){algorithms[direction][chosen], spec->degree[name]};
     if (direction == NC_ALLREDUCE)
         return model_exchange(c->links.link[name], p, bytes < NC_CHUNK ? bytes : NC_CHUNK);
     return model_tree(c->links.link[name], p, bytes, element);
@@ -89,7 +89,7 @@ void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction d
                                  size_t bytes, size_t element, struct nc_above_choice *choice)
 {
     const struct nc_hierarchy *h = &call->state->all;
-    int wanted = call->choice->window;
+    int wanted = call->choice->chunk_bytes;
     uint64_t chunk = NC_CHUNK;
 
     for (int l = h->above; l < h->groups.levels; l++) {
@@ -178,7 +178,7 @@ static bool receives(const struct nc_net_message *m)
 
 static bool joins(const struct nc_net_message *m)
 {
-    return m->step.kind == NC_STEP_JOIN || m->step.kind == NC_STEP_JOIN_BEHIND;
+    return m->step.kind == NC_STEP_REDUCE || m->step.kind == NC_STEP_REDUCE_BEHIND;
 }
 
 /* Of a chunk of n elements, how many the message has; *first: bytes of the chunk before them. */
@@ -245,10 +245,11 @@ static void expect_operand(struct nc_above *a, struct nc_pipeline *pipeline, int
 static void combine(struct nc_above *a, const struct nc_net_message *m, char *theirs, char *mine,
                     size_t n)
 {
-    bool in_front = m->step.kind == NC_STEP_JOIN;
+    bool in_front = m->step.kind == NC_STEP_REDUCE;
 
-    MPIDI_NUMACOLL_net_keep(&a->net, MPIDI_NUMACOLL_join(a->reduction, in_front ? theirs : mine,
-                                                         in_front ? mine : theirs, mine, n));
+    MPIDI_NUMACOLL_net_keep(&a->net,
+                            MPIDI_NUMACOLL_reduce_elements(a->reduction, in_front ? theirs : mine,
+                                                           in_front ? mine : theirs, mine, n));
 }
 
 /* Receives message i. Returns the elements of the chunk, which are learnt here if `learn`. */
@@ -263,7 +264,7 @@ static size_t receive(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t
 
     if (!posted && joins(m))
         expect(a, pipeline, i, place, n);
-    if (m->step.settle)
+    if (m->step.wait_sends)
         MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
     if (!posted && !joins(m))
         expect(a, pipeline, i, place, n);
@@ -294,7 +295,7 @@ size_t MPIDI_NUMACOLL_above_run(struct nc_above *a, struct nc_pipeline *pipeline
             n = receive(a, pipeline, c, i, place, n, learn);
         else if (count > 0)
             send_message(a, pipeline, c, m, place + first, count * a->element);
-        else if (m->step.settle)
+        else if (m->step.wait_sends)
             MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
     }
     return n;

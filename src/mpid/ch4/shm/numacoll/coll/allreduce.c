@@ -1,9 +1,9 @@
 /* MPI_Allreduce.
  *
  *   symmetric   every rank combines what all have, in the order of ranks, for itself
- *   sliced      of each window every rank combines a slice, and all gather the slices; where NUMA
+ *   sliced      of each chunk every rank combines a slice, and all gather the slices; where NUMA
  *               nodes are the rows of a table, a slice of its row's, and of that of its column's
- *   rb          reduce to rank 0, broadcast from there: by windows, the next one goes up while the
+ *   rb          reduce to rank 0, broadcast from there: by chunks, the next one goes up while the
  *               last comes down
  *   rab         the same, but that on the highest level all members come to the result */
 
@@ -38,9 +38,9 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
     int mpi_errno;
 
     stream_of(r, of, whole->first, whole->count, &typed, &mine);
-    MPIDI_NUMACOLL_combine_from(r, of, whole->first, place_of(r, whole->first));
+    MPIDI_NUMACOLL_operands_from(r, of, whole->first, place_of(r, whole->first));
     mpi_errno = MPIDI_NUMACOLL_error(
-        nc_reduce_ordered_node(transfer, team, -1, &r->combiner, &mine, &from_there, &unequal));
+        nc_reduce_ordered_node(transfer, team, -1, &r->kernel, &mine, &from_there, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
@@ -84,28 +84,28 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
 }
 
 /* Down to a slice of a slice, and back: A1 to A4 of PROTOCOLS.md. A team of one does nothing. */
-static int slice_window(struct nc_reduction *r, const struct nc_range *window)
+static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
 {
     const struct nc_team *row = &r->call->state->row, *column = &r->call->state->column;
-    struct nc_range slice = slice_of(window, row, row->index);
+    struct nc_range slice = slice_of(chunk, row, row->index);
     struct nc_range mine = slice_of(&slice, column, column->index);
     /* A2 reads and writes the same place; PROTOCOLS.md says why it may */
     const struct nc_typed *partial = row->size > 1 ? &r->result : &r->mine;
     int mpi_errno = MPI_SUCCESS;
 
     if (row->size > 1)
-        mpi_errno = combine(r, row, &r->mine, window, &slice);
+        mpi_errno = combine(r, row, &r->mine, chunk, &slice);
     if (column->size > 1) {
         MPIDI_NUMACOLL_keep_first(&mpi_errno, combine(r, column, partial, &slice, &mine));
         MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, column, &slice));
     }
     if (row->size > 1)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, row, window));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, row, chunk));
     return mpi_errno;
 }
 
-/* Elements of a window: as much as the slots of a queue take, in whole fragments. */
-static size_t window_elements(const struct nc_reduction *r)
+/* Elements of a chunk: as much as the slots of a queue take, in whole fragments. */
+static size_t chunk_elements(const struct nc_reduction *r)
 {
     const struct nc_geometry *g = &r->call->state->queue.geometry;
     size_t n = (size_t) g->slots * g->slot_bytes / r->element;
@@ -115,49 +115,49 @@ static size_t window_elements(const struct nc_reduction *r)
 
 static int sliced(struct nc_reduction *r)
 {
-    size_t count = (size_t) r->mine.count, most = window_elements(r);
+    size_t count = (size_t) r->mine.count, most = chunk_elements(r);
     int mpi_errno = MPI_SUCCESS;
 
     for (size_t first = 0; first < count; first += most) {
         size_t n = count - first < most ? count - first : most;
-        struct nc_range window = {.first = first, .count = n};
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, slice_window(r, &window));
+        struct nc_range chunk = {.first = first, .count = n};
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, slice_chunk(r, &chunk));
     }
     return mpi_errno;
 }
 
 /* ---- rb, rab ---- */
 
-/* A call by windows. */
-struct windows {
+/* A call by chunks. */
+struct chunks {
     struct nc_reduction *r;
-    size_t count, most;     /* elements, of the message and of a window */
-    int head;               /* local rank that the windows go to, and come from, inside the node */
+    size_t count, most;     /* elements, of the message and of a chunk */
+    int leader;             /* local rank that the chunks go to, and come from, inside the node */
     struct nc_bcast *bcast; /* ... on the way down */
-    const struct nc_team *heads; /* exchange in between; NULL: there is one */
-    struct nc_above *above;      /* of the head, if there are levels above it; else NULL */
+    const struct nc_team *leaders; /* exchange in between; NULL: there is one */
+    struct nc_above *above;        /* of the leader, if there are levels above it; else NULL */
 };
 
-static size_t elements_of(const struct windows *c, uint64_t w)
+static size_t elements_of(const struct chunks *c, uint64_t w)
 {
     size_t first = w * c->most;
 
     return c->count - first < c->most ? c->count - first : c->most;
 }
 
-/* An operation for all, though only the heads take part. */
-static int exchange_window(const struct windows *c, uint64_t w)
+/* An operation for all, though only the leaders take part. */
+static int exchange_chunk(const struct chunks *c, uint64_t w)
 {
-    struct nc_range window = {w * c->most, elements_of(c, w)};
+    struct nc_range chunk = {w * c->most, elements_of(c, w)};
 
-    if (c->heads->index >= 0)
-        return combine(c->r, c->heads, &c->r->result, &window, &window);
+    if (c->leaders->index >= 0)
+        return combine(c->r, c->leaders, &c->r->result, &chunk, &chunk);
     nc_queue_end(&c->r->call->state->queue);
     return MPI_SUCCESS;
 }
 
-/* The windows are parts of the result: none is in the way of another. */
-static int reduce_window(const struct windows *c, uint64_t w)
+/* The chunks are parts of the result: none is in the way of another. */
+static int reduce_chunk(const struct chunks *c, uint64_t w)
 {
     struct nc_above *x = c->above;
     char *place = place_of(c->r, w * c->most);
@@ -166,15 +166,15 @@ static int reduce_window(const struct windows *c, uint64_t w)
 
     if (x)
         MPIDI_NUMACOLL_above_expect(x, &x->up, w, place, n);
-    mpi_errno = MPIDI_NUMACOLL_reduce_window(c->r, c->head, w * c->most, n, place);
-    if (c->heads)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, exchange_window(c, w));
+    mpi_errno = MPIDI_NUMACOLL_reduce_chunk(c->r, c->leader, w * c->most, n, place);
+    if (c->leaders)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, exchange_chunk(c, w));
     if (x)
         MPIDI_NUMACOLL_above_run(x, &x->up, w, place, n, false);
     return mpi_errno;
 }
 
-static int bcast_window(const struct windows *c, uint64_t w)
+static int bcast_chunk(const struct chunks *c, uint64_t w)
 {
     struct nc_typed typed = MPIDI_NUMACOLL_elements(c->r, &c->r->result, w * c->most,
                                                     elements_of(c, w));
@@ -191,32 +191,32 @@ static int bcast_window(const struct windows *c, uint64_t w)
     if (c->r->call->state->size == 1)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, &typed);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(c->bcast, c->head, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(c->bcast, c->leader, &stream, &sent));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
 
-static int up_and_down(const struct windows *c)
+static int up_and_down(const struct chunks *c)
 {
     int mpi_errno = MPI_SUCCESS;
     uint64_t w = 0;
 
     do {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_window(c, w));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_chunk(c, w));
         if (w > 0)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_window(c, w - 1));
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_chunk(c, w - 1));
         w++;
     } while (w * c->most < c->count);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_window(c, w - 1));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_chunk(c, w - 1));
     return mpi_errno;
 }
 
 static int reduce_bcast(struct nc_reduction *r)
 {
-    struct windows c = {.r = r,
-                        .count = (size_t) r->mine.count,
-                        .most = window_elements(r),
-                        .bcast = &r->call->choice->bcast};
+    struct chunks c = {.r = r,
+                       .count = (size_t) r->mine.count,
+                       .most = chunk_elements(r),
+                       .bcast = &r->call->choice->bcast};
 
     return up_and_down(&c);
 }
@@ -224,12 +224,12 @@ static int reduce_bcast(struct nc_reduction *r)
 static int reduce_exchange_bcast(struct nc_reduction *r)
 {
     struct MPIDI_NUMACOLL_comm *state = r->call->state;
-    struct windows c = {.r = r,
-                        .count = (size_t) r->mine.count,
-                        .most = window_elements(r),
-                        .head = state->head,
-                        .bcast = &r->call->choice->bcast_below,
-                        .heads = &state->heads};
+    struct chunks c = {.r = r,
+                       .count = (size_t) r->mine.count,
+                       .most = chunk_elements(r),
+                       .leader = state->group_leader,
+                       .bcast = &r->call->choice->bcast_below,
+                       .leaders = &state->group_leaders};
 
     r->route = &r->call->choice->reduce_below;
     return up_and_down(&c);
@@ -240,7 +240,7 @@ static int reduce_exchange_bcast(struct nc_reduction *r)
 static int across_nodes(struct nc_reduction *r, bool rab)
 {
     size_t count = (size_t) r->mine.count, bytes = count * r->element;
-    struct windows c = {.r = r, .count = count, .bcast = &r->call->choice->bcast};
+    struct chunks c = {.r = r, .count = count, .bcast = &r->call->choice->bcast};
     struct nc_above_choice up, down, exchange;
     struct nc_above x;
     int mpi_errno;
@@ -263,7 +263,7 @@ static int across_nodes(struct nc_reduction *r, bool rab)
     return mpi_errno;
 }
 
-/* Where windows do not go: all of it up, then all of it down. */
+/* Where chunks do not go: all of it up, then all of it down. */
 static int reduce_then_bcast(struct nc_reduction *r)
 {
     int mpi_errno = MPIDI_NUMACOLL_reduce_to(r, 0, MPIR_ALLREDUCE_TAG);

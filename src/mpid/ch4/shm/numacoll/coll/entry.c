@@ -28,12 +28,12 @@ static _Thread_local MPIR_Comm *handed_back;
 
 #ifdef NUMACOLL_BUILD_SHM
 
-#define NC_ENTER(name, NAME, args, body_args, direct, leaf, elsewhere, fixed) \
+#define NC_ENTER(name, NAME, args, body_args, direct, entry, elsewhere, fixed) \
     int mpi_errno = MPI_SUCCESS; \
     struct nc_call entered = {.comm = comm, .errflag = errflag, .coll = NC_COLL_##NAME}; \
     const struct nc_call *call = &entered; \
     if (handed_back != comm) \
-        mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, leaf); \
+        mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, entry); \
     if (mpi_errno == MPI_SUCCESS) { \
         if (call->state) \
             mpi_errno = MPIDI_NUMACOLL_##name body_args; \
@@ -53,15 +53,15 @@ static _Thread_local MPIR_Comm *handed_back;
         NC_ENTER(name, NAME, args, body_args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, \
                  MPIR_##Name##_allcomm_auto, fixed) \
     } \
-    int MPIR_##Name##_numacoll_leaf NC_AND_LEAF params \
+    int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \
     { \
-        NC_ENTER(name, NAME, args, body_args, false, leaf, MPIR_##Name##_allcomm_auto, fixed) \
+        NC_ENTER(name, NAME, args, body_args, false, entry, MPIR_##Name##_allcomm_auto, fixed) \
     }
 
 #define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args) \
-    int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_LEAF params \
+    int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_ENTRY params \
     { \
-        NC_ENTER(name, NAME, args, body_args, false, leaf, MPIR_##Name##_impl, fixed) \
+        NC_ENTER(name, NAME, args, body_args, false, entry, MPIR_##Name##_impl, fixed) \
     }
 
 NC_COLLECTIVES(NC_ENTRY)
@@ -85,9 +85,9 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
     fn_fail: \
         return mpi_errno; \
     } \
-    int MPIR_##Name##_numacoll_leaf NC_AND_LEAF params \
+    int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \
     { \
-        (void) leaf; \
+        (void) entry; \
         return MPIR_##Name##_intra_numacoll args; \
     }
 

@@ -66,7 +66,7 @@ static int share_lengths(const struct gather *g, size_t bytes, uint64_t *length)
                                                   &own, state->stream, state->sent));
 }
 
-/* Leader: a window of everybody's, and off. */
+/* Leader: a chunk of everybody's, and off. */
 static int collect_chunk(const struct gather *g, struct nc_packed *packed, struct nc_stream *mine)
 {
     struct MPIDI_NUMACOLL_comm *state = g->call->state;
@@ -88,7 +88,7 @@ static int collect_chunk(const struct gather *g, struct nc_packed *packed, struc
     return mpi_errno;
 }
 
-/* Everybody else: a window of mine to the leader. */
+/* Everybody else: a chunk of mine to the leader. */
 static int give_chunk(const struct gather *g, const struct nc_packed *packed,
                       struct nc_stream *mine)
 {

@@ -5,7 +5,7 @@
 void MPIDI_NUMACOLL_net_send(struct nc_net *net, const void *from, size_t bytes, int to, int tag,
                              MPIR_Request **request)
 {
-    struct nc_counts *counts = &net->call->state->counted.counts;
+    struct nc_stats *counts = &net->call->state->stats.counts;
 
     counts->messages++;
     counts->message_bytes += bytes;

@@ -1,5 +1,5 @@
 /* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it;
- * across nodes by windows, on each node to its leader and then up the levels above the node. */
+ * across nodes by chunks, on each node to its leader and then up the levels above the node. */
 
 #include "reduce.h"
 
@@ -20,13 +20,13 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
     int mpi_errno = MPI_SUCCESS;
 
     if (state->size == 1)
-        return r->combiner.own(r->combiner.context, 0, every.count);
+        return r->kernel.own(r->kernel.context, 0, every.count);
     if (r->commutative && r->plain)
         mpi_errno = MPIDI_NUMACOLL_error(
-            nc_reduce_tree_node(transfer, r->route, local_root, &r->combiner, mine, &unequal));
+            nc_reduce_tree_node(transfer, r->route, local_root, &r->kernel, mine, &unequal));
     else
-        mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(
-            transfer, &all, local_root, &r->combiner, mine, &every, &unequal));
+        mpi_errno = MPIDI_NUMACOLL_error(
+            nc_reduce_ordered_node(transfer, &all, local_root, &r->kernel, mine, &every, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
@@ -35,18 +35,18 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
  * ---- */
 
 /* What has been gathered, packed, the block of rank 0 first, to elements of the result. */
-static int join_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
+static int reduce_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
 {
     int error = 0, last = r->call->comm->local_size - 1;
 
     for (int rank = last; rank >= 0 && !error; rank--) {
         const char *block = blocks + (size_t) rank * n * r->element;
-        error = (rank == last ? r->combiner.take : r->combiner.join)(r, first, block, n);
+        error = (rank == last ? r->kernel.take : r->kernel.join)(r, first, block, n);
     }
     return MPIDI_NUMACOLL_error(error);
 }
 
-/* Whether the root has memory for so many bytes, as it says to all; a window it has, or nothing
+/* Whether the root has memory for so many bytes, as it says to all; a chunk it has, or nothing
  * goes on anyway. */
 static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *memory, int root)
 {
@@ -82,7 +82,7 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   MPIDI_NUMACOLL_gather_blocks(r->call, &mine, &blocks, root, tag));
         if (is_root)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, join_blocks(r, memory, first, n));
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_blocks(r, memory, first, n));
     }
 
 fn_fail:
@@ -92,18 +92,18 @@ fn_fail:
 
 /* ---- across nodes ---- */
 
-int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n,
-                                 char *result)
+int MPIDI_NUMACOLL_reduce_chunk(struct nc_reduction *r, int local_root, size_t first, size_t n,
+                                char *result)
 {
     struct nc_typed typed = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
     struct nc_stream mine;
 
     MPIDI_NUMACOLL_stream_init(&mine, &typed);
-    MPIDI_NUMACOLL_combine_from(r, &r->mine, first, result);
+    MPIDI_NUMACOLL_operands_from(r, &r->mine, first, result);
     return MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
 }
 
-/* A node's leader: the root's windows are in its result. */
+/* A node's leader: the root's chunks are in its result. */
 static int lead(struct nc_reduction *r, const struct nc_above_choice *choice, int root, size_t most)
 {
     size_t count = (size_t) r->mine.count;
@@ -119,7 +119,7 @@ static int lead(struct nc_reduction *r, const struct nc_above_choice *choice, in
                               : r->call->state->all.buffers.chunk[w % NC_CHUNKS];
         MPIDI_NUMACOLL_above_expect(&x, &x.up, w, place, n);
         MPIDI_NUMACOLL_above_wait_sends(&x, &x.up, w);
-        MPIDI_NUMACOLL_keep_first(&x.net.mpi_errno, MPIDI_NUMACOLL_reduce_window(
+        MPIDI_NUMACOLL_keep_first(&x.net.mpi_errno, MPIDI_NUMACOLL_reduce_chunk(
                                                         r, r->call->state->rank, first, n, place));
         MPIDI_NUMACOLL_above_run(&x, &x.up, w, place, n, false);
     }
@@ -138,7 +138,7 @@ static int across_nodes(struct nc_reduction *r, int root)
         return lead(r, &choice, root, most);
     for (size_t first = 0; first < count || first == 0; first += most)
         MPIDI_NUMACOLL_keep_first(
-            &mpi_errno, MPIDI_NUMACOLL_reduce_window(
+            &mpi_errno, MPIDI_NUMACOLL_reduce_chunk(
                             r, leader, first, count - first < most ? count - first : most, NULL));
     return mpi_errno;
 }

@@ -10,8 +10,8 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
 
 /* Of elements first .. first + n - 1; the result of those, if this rank has it, begins at `result`.
  */
-int MPIDI_NUMACOLL_reduce_window(struct nc_reduction *r, int local_root, size_t first, size_t n,
-                                 char *result);
+int MPIDI_NUMACOLL_reduce_chunk(struct nc_reduction *r, int local_root, size_t first, size_t n,
+                                char *result);
 
 /* Reduce, to a rank of the communicator; of a call of either kind, so that the tag is the caller's.
  */

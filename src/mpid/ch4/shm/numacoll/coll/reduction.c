@@ -7,7 +7,7 @@ struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const stru
                              of->datatype};
 }
 
-/* ---- the combiner ---- */
+/* ---- the kernel ---- */
 
 static struct nc_typed operand(const struct nc_reduction *r, const char *from, size_t first,
                                size_t n)
@@ -20,8 +20,8 @@ static struct nc_typed operand(const struct nc_reduction *r, const char *from, s
 static int own(void *context, size_t first, size_t n)
 {
     const struct nc_reduction *r = context;
-    struct nc_typed from = operand(r, r->combiner.mine, first, n);
-    struct nc_typed to = operand(r, r->combiner.result, first, n);
+    struct nc_typed from = operand(r, r->kernel.mine, first, n);
+    struct nc_typed to = operand(r, r->kernel.result, first, n);
 
     return from.buffer == to.buffer ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
 }
@@ -31,13 +31,13 @@ static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
     struct nc_stream stream;
 
     MPIDI_NUMACOLL_stream_init(&stream, to);
-    return nc_copy_out(&stream, packed, bytes, 0, NULL); /* the combiner's caller counts */
+    return nc_copy_out(&stream, packed, bytes, 0, NULL); /* the kernel's caller counts */
 }
 
 static int take(void *context, size_t first, const void *packed, size_t n)
 {
     const struct nc_reduction *r = context;
-    struct nc_typed to = operand(r, r->combiner.result, first, n);
+    struct nc_typed to = operand(r, r->kernel.result, first, n);
 
     return unpack(&to, packed, n * r->element);
 }
@@ -45,7 +45,7 @@ static int take(void *context, size_t first, const void *packed, size_t n)
 static int join(void *context, size_t first, const void *packed, size_t n)
 {
     const struct nc_reduction *r = context;
-    struct nc_typed to = operand(r, r->combiner.result, first, n);
+    struct nc_typed to = operand(r, r->kernel.result, first, n);
 
     if (!r->plain) {
         struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
@@ -58,13 +58,13 @@ static int join(void *context, size_t first, const void *packed, size_t n)
     return MPIR_Reduce_local(packed, to.buffer, (MPI_Aint) n, r->mine.datatype, r->op);
 }
 
-int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, void *result,
-                        size_t n)
+int MPIDI_NUMACOLL_reduce_elements(const struct nc_reduction *r, const void *a, void *b,
+                                   void *result, size_t n)
 {
     int mpi_errno;
 
-    if (r->combiner.numbers) {
-        r->combiner.numbers(result, a, b, n);
+    if (r->kernel.numbers) {
+        r->kernel.numbers(result, a, b, n);
         return MPI_SUCCESS;
     }
     mpi_errno = MPIR_Reduce_local(a, b, (MPI_Aint) n, r->mine.datatype, r->op);
@@ -73,9 +73,9 @@ int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, vo
     return mpi_errno;
 }
 
-static int join_packed(void *context, const void *packed, void *other, size_t n)
+static int reduce_packed(void *context, const void *packed, void *other, size_t n)
 {
-    return MPIDI_NUMACOLL_join(context, packed, other, other, n);
+    return MPIDI_NUMACOLL_reduce_elements(context, packed, other, other, n);
 }
 
 /* ---- numbers ---- */
@@ -239,15 +239,15 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
                            : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element);
     r->temporary = NULL;
     r->allocated = NULL;
-    r->combiner.element = r->element;
-    r->combiner.context = r;
-    r->combiner.own = own;
-    r->combiner.take = take;
-    r->combiner.join = join;
-    r->combiner.join_packed = join_packed;
-    r->combiner.numbers = combine;
+    r->kernel.element = r->element;
+    r->kernel.context = r;
+    r->kernel.own = own;
+    r->kernel.take = take;
+    r->kernel.join = join;
+    r->kernel.reduce_packed = reduce_packed;
+    r->kernel.numbers = combine;
     r->route = &call->choice->reduce;
-    MPIDI_NUMACOLL_combine_from(r, &r->mine, 0, recvbuf);
+    MPIDI_NUMACOLL_operands_from(r, &r->mine, 0, recvbuf);
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }
 

@@ -1,4 +1,4 @@
-/* The elements of reduce and allreduce: what a combiner of nc_reduce.h does with MPI's types and
+/* The elements of reduce and allreduce: what a kernel of nc_reduce.h does with MPI's types and
  * operations. */
 
 #ifndef NUMACOLL_REDUCTION_H_INCLUDED
@@ -21,7 +21,7 @@ struct nc_reduction {
                        ranks */
     char *temporary; /* for elements that are not plain, as many as are joined at once, or NULL */
     void *allocated; /* ... as it was */
-    struct nc_combiner combiner;
+    struct nc_op_kernel kernel;
     const struct nc_route *route; /* inside the node, up */
 };
 
@@ -42,21 +42,21 @@ static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
 }
 
 /* Where the root gathers what it combines: elements a rank gives at a time, of all ranks about a
- * window, at least one. */
+ * chunk, at least one. */
 size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r);
 
-/* The combiner's elements begin at element `first` of mine or of the result, and at `result`. */
-static inline void MPIDI_NUMACOLL_combine_from(struct nc_reduction *r, const struct nc_typed *of,
-                                               size_t first, char *result)
+/* The kernel's elements begin at element `first` of mine or of the result, and at `result`. */
+static inline void MPIDI_NUMACOLL_operands_from(struct nc_reduction *r, const struct nc_typed *of,
+                                                size_t first, char *result)
 {
-    r->combiner.mine = (const char *) of->buffer + (MPI_Aint) first * r->extent;
-    r->combiner.result = result;
+    r->kernel.mine = (const char *) of->buffer + (MPI_Aint) first * r->extent;
+    r->kernel.result = result;
 }
 
 /* result := a op b, of n plain elements. The result is a or b; if it is a, b may be overwritten. An
  * error of MPI. */
-int MPIDI_NUMACOLL_join(const struct nc_reduction *r, const void *a, void *b, void *result,
-                        size_t n);
+int MPIDI_NUMACOLL_reduce_elements(const struct nc_reduction *r, const void *a, void *b,
+                                   void *result, size_t n);
 
 /* Elements first .. first + n - 1 of mine or of the result. */
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of,

@@ -73,7 +73,7 @@ static int receive_near(const struct scatter *s, int local_root)
 
 /* ---- on another node than the root's ---- */
 
-/* The leader tells the others the lengths, and so how many windows there are. */
+/* The leader tells the others the lengths, and so how many chunks there are. */
 static int share_lengths(const struct scatter *s, struct nc_packed *packed)
 {
     struct MPIDI_NUMACOLL_comm *state = s->call->state;
@@ -88,7 +88,7 @@ static int share_lengths(const struct scatter *s, struct nc_packed *packed)
     return MPIDI_NUMACOLL_error(error);
 }
 
-/* Leader: a window of everybody's. */
+/* Leader: a chunk of everybody's. */
 static int share_chunk(const struct scatter *s, const struct nc_packed *packed, char *at,
                        struct nc_stream *mine)
 {

@@ -2,8 +2,8 @@
  * word.
  *
  * It only grows, and is compared by difference: right as long as two clocks that meet are less than
- * 2^23 operations apart, and no rank of a communicator can be that far ahead of another (its post
- * ring is 2^5 operations deep). 2^40 fragments of 64 bytes are 64 TiB. */
+ * 2^23 operations apart, and no rank of a communicator can be that far ahead of another (its
+ * control slot ring is 2^5 operations deep). 2^40 fragments of 64 bytes are 64 TiB. */
 
 #ifndef NC_CLOCK_H_INCLUDED
 #define NC_CLOCK_H_INCLUDED

@@ -18,7 +18,7 @@ static bool is_inside(const struct nc_cpus *inner, const struct nc_cpus *outer)
     return true;
 }
 
-bool nc_cpus_crowded(const struct nc_cpus *masks, int ranks)
+bool nc_cpus_oversubscribed(const struct nc_cpus *masks, int ranks)
 {
     for (int i = 0; i < ranks; i++) {
         int confined = 0;

@@ -14,7 +14,7 @@ struct nc_cpus {
 };
 
 /* Whether any of `ranks` masks has more ranks confined to it than it has processors. Only such a
- * mask decides: two ranks bound to one processor are crowded even if others are free. */
-bool nc_cpus_crowded(const struct nc_cpus *masks, int ranks);
+ * mask decides: two ranks bound to one processor are oversubscribed even if others are free. */
+bool nc_cpus_oversubscribed(const struct nc_cpus *masks, int ranks);
 
 #endif

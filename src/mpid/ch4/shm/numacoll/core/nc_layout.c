@@ -24,22 +24,22 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
 {
     struct nc_layout l;
 
-    l.done = 0;
-    l.posts = NC_LINE;
-    l.out_posts = l.posts + (size_t) NC_POSTS * NC_POST_BYTES;
-    l.flags = l.out_posts + (size_t) NC_OUT_POSTS * NC_POST_BYTES;
-    l.out = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_PAGE);
+    l.ack = 0;
+    l.recv_controls = NC_LINE;
+    l.send_controls = l.recv_controls + (size_t) NC_RECV_CONTROLS * NC_CONTROL_BYTES;
+    l.flags = l.send_controls + (size_t) NC_SEND_CONTROLS * NC_CONTROL_BYTES;
+    l.send = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_PAGE);
     /* a slot starts at a line of its own: its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
-    l.in_slots = half(g->slots);
-    l.in_set = half(g->set_slots);
-    l.in = up(l.out + g->slots * l.slot_stride, NC_PAGE);
-    l.region = up(l.in + l.in_slots * l.slot_stride, NC_PAGE);
+    l.recv_slots = half(g->slots);
+    l.recv_set = half(g->set_slots);
+    l.recv = up(l.send + g->slots * l.slot_stride, NC_PAGE);
+    l.region = up(l.recv + l.recv_slots * l.slot_stride, NC_PAGE);
     return l;
 }
 
-size_t nc_layout_place(const struct nc_layout *l, int ranks, const int *numa, size_t page,
-                       size_t *offset)
+size_t nc_layout_offsets(const struct nc_layout *l, int ranks, const int *numa, size_t page,
+                         size_t *offset)
 {
     size_t at = 0;
 

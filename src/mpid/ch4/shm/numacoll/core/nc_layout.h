@@ -2,15 +2,11 @@
  *
  *                                                       written by       read by
  *   header page    struct nc_header                     the maker, before anybody attaches   all
- *   region i       `done` line of process i, 128 bytes  i                i and all others
- *                  post ring of i, NC_POSTS posts       i's parent       i
- *                  OUT posts of i, NC_OUT_POSTS         i                all
- *                  flags of i, see shm/nc_barrier.h
- *                  (up to a page)
- *                  OUT ring of i, `slots` slots         i                all
- *                  (up to a page)
- *                  IN ring of i, `in_slots` slots       a scatter's root i
- *                  (up to a page)
+ *   region i       `ack` line of process i, 128 bytes  i                i and all others
+ *                  ring of receive control slots of i, NC_RECV_CONTROLS recv_controls       i's
+ * parent       i send ring recv_controls of i, NC_SEND_CONTROLS         i                all flags
+ * of i, see shm/nc_barrier.h (up to a page) send ring of i, `slots` slots         i all (up to a
+ * page) receive ring of i, `recv_slots` slots       a scatter's root i (up to a page)
  *
  * Regions and rings start at pages, because placement is per page; lines that have different
  * writers are 128 bytes apart, because processors fetch pairs of 64-byte lines. With huge pages
@@ -24,35 +20,36 @@
 
 #include "nc_frag.h"
 
-#define NC_LINE  128 /* bytes between lines of different writers */
-#define NC_POSTS 32  /* posts of a ring: operations a writer may be ahead of a reader */
-/* OUT posts of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
-#define NC_OUT_POSTS  16
-#define NC_POST_BYTES 384 /* a post: header and payload */
+#define NC_LINE 128 /* bytes between lines of different writers */
+#define NC_RECV_CONTROLS \
+    32 /* recv_controls of a ring: operations a writer may be ahead of a reader */
+/* send ring recv_controls of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
+#define NC_SEND_CONTROLS 16
+#define NC_CONTROL_BYTES 384 /* a control slot: header and payload */
 /* of a rank's lines for barriers: one for each rank that writes, a counter, a gate */
 #define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {
     uint32_t ranks;
-    uint32_t slots;      /* s, slots of an OUT ring */
+    uint32_t slots;      /* s, slots of a send ring */
     uint32_t slot_bytes; /* f, bytes of a slot: the largest fragment */
-    uint32_t set_slots;  /* slots a reader gives back at a time, slots / sets */
+    uint32_t set_slots;  /* slots a reader acknowledges at a time, slots / sets */
 };
 
 /* Offsets and sizes in a region, bytes. */
 struct nc_layout {
-    size_t done;
-    size_t posts;
-    size_t out_posts;
+    size_t ack;
+    size_t recv_controls;
+    size_t send_controls;
     size_t flags;
-    size_t out;
-    size_t in;
+    size_t send;
+    size_t recv;
     size_t slot_stride;
     size_t region; /* all of it */
-    /* slots of an IN ring: half as many as of an OUT ring, as only scatters use it */
-    uint32_t in_slots;
-    uint32_t in_set; /* and how many of them a reader gives back at a time */
+    /* slots of a receive ring: half as many as of a send ring, as only scatters use it */
+    uint32_t recv_slots;
+    uint32_t recv_set; /* and how many of them a reader acknowledges at a time */
 };
 
 /* The geometry of s slots of f bytes in q sets for p ranks; q above s counts as s. */
@@ -63,7 +60,7 @@ struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 /* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment: in
  * the order of ranks, or, with huge pages, those of a NUMA node, numa[ranks], side by side, nodes
  * in the order of their lowest ranks, each but the first from a page on. */
-size_t nc_layout_place(const struct nc_layout *layout, int ranks, const int *numa, size_t page,
-                       size_t *offset);
+size_t nc_layout_offsets(const struct nc_layout *layout, int ranks, const int *numa, size_t page,
+                         size_t *offset);
 
 #endif

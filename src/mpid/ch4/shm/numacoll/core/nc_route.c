@@ -64,7 +64,7 @@ void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups 
     }
 }
 
-void nc_part_find(struct nc_part *part, const struct nc_route *route, int root)
+void nc_position_find(struct nc_position *part, const struct nc_route *route, int root)
 {
     int i;
 

@@ -48,25 +48,25 @@ void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups 
 
 /* My place in a call with a root, on the first levels of the route. I lead my groups on all of them
  * but the last, and there if I am the root. */
-struct nc_part {
+struct nc_position {
     int parent;   /* rank; -1: I am the root */
     int leader;   /* of my group on the last level */
     int children; /* of all levels */
     int levels;
-    struct nc_part_level {
+    struct nc_position_level {
         const int *child; /* ranks */
         int children;
     } level[NC_ROUTE_LEVELS];
 };
 
 /* Into memory of the caller's: a copy would cost every call as much as the rest. */
-void nc_part_find(struct nc_part *part, const struct nc_route *route, int root);
+void nc_position_find(struct nc_position *part, const struct nc_route *route, int root);
 
 /* Rank of child i, 0 <= i < children: those of the highest level first, which are further away, and
  * have others behind them. */
-static inline int nc_part_child(const struct nc_part *p, int i)
+static inline int nc_position_child(const struct nc_position *p, int i)
 {
-    const struct nc_part_level *l = &p->level[p->levels - 1];
+    const struct nc_position_level *l = &p->level[p->levels - 1];
 
     for (; i >= l->children; l--)
         i -= l->children;

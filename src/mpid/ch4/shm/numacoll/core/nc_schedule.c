@@ -24,9 +24,9 @@ static void add(struct nc_schedule *s, enum nc_step_kind kind, int peer, struct 
 }
 
 /* Marks the step added last. */
-static void settle(struct nc_schedule *s)
+static void wait_sends(struct nc_schedule *s)
 {
-    s->step[s->count - 1].settle = true;
+    s->step[s->count - 1].wait_sends = true;
 }
 
 static struct range all(const struct nc_schedule *s)
@@ -48,7 +48,7 @@ static void turn_round(struct nc_step *first, struct nc_step *end)
 static void reduce_tree(struct nc_schedule *s, enum nc_tree_kind kind, int k, int p, int me)
 {
     for (int child = me; (child = nc_tree_next(kind, k, p, me, child)) >= 0;)
-        add(s, NC_STEP_JOIN, child, all(s));
+        add(s, NC_STEP_REDUCE, child, all(s));
     /* The smallest subtree is ready first. */
     if (!nc_tree_larger_last(kind))
         turn_round(s->step, s->step + s->count);
@@ -61,7 +61,7 @@ static void bcast_tree(struct nc_schedule *s, enum nc_tree_kind kind, int k, int
     int sends;
 
     if (me > 0)
-        add(s, NC_STEP_TAKE, nc_tree_parent(kind, k, me), all(s));
+        add(s, NC_STEP_RECV, nc_tree_parent(kind, k, me), all(s));
     sends = s->count;
     for (int child = me; (child = nc_tree_next(kind, k, p, me, child)) >= 0;)
         add(s, NC_STEP_SEND, child, all(s));
@@ -95,7 +95,7 @@ static void allgather_ring(struct nc_schedule *s, int p, int me, struct range mi
         if (!holds(rights, out))
             add(s, NC_STEP_SEND, right, (struct range){out, out + 1});
         if (!holds(mine, in))
-            add(s, NC_STEP_TAKE, left, (struct range){in, in + 1});
+            add(s, NC_STEP_RECV, left, (struct range){in, in + 1});
     }
 }
 
@@ -107,7 +107,7 @@ static void reduce_scatter_ring(struct nc_schedule *s, int p, int me)
     for (int i = 0; i < p - 1; i++) {
         int out = cyclic(me - i - 1, p), in = cyclic(me - i - 2, p);
         add(s, NC_STEP_SEND, right, (struct range){out, out + 1});
-        add(s, NC_STEP_JOIN, left, (struct range){in, in + 1});
+        add(s, NC_STEP_REDUCE, left, (struct range){in, in + 1});
     }
 }
 
@@ -116,7 +116,7 @@ static void allreduce_ring(struct nc_schedule *s, int p, int me)
     int right = cyclic(me + 1 - p, p);
 
     reduce_scatter_ring(s, p, me);
-    settle(s);
+    wait_sends(s);
     allgather_ring(s, p, me, (struct range){me, me + 1}, (struct range){right, right + 1});
 }
 
@@ -200,7 +200,7 @@ static struct range halve(struct nc_schedule *s, const struct rest *r)
         else
             mine.end -= half;
         add(s, NC_STEP_SEND, across(r, distance), other_half(mine, upper));
-        add(s, NC_STEP_JOIN, across(r, distance), mine);
+        add(s, NC_STEP_REDUCE, across(r, distance), mine);
     }
     return mine;
 }
@@ -213,9 +213,9 @@ static void gather_halves(struct nc_schedule *s, const struct rest *r, struct ra
             add(s, NC_STEP_SEND, across(r, distance), mine);
             return;
         }
-        add(s, NC_STEP_TAKE, across(r, distance), other_half(mine, false));
+        add(s, NC_STEP_RECV, across(r, distance), other_half(mine, false));
         if (distance == r->size / 2)
-            settle(s);
+            wait_sends(s);
         mine.end = other_half(mine, false).end;
     }
 }
@@ -227,7 +227,7 @@ static void allgather_halves(struct nc_schedule *s, const struct rest *r, struct
         bool upper = r->index & distance;
         struct range theirs = other_half(mine, upper);
         add(s, NC_STEP_SEND, across(r, distance), mine);
-        add(s, NC_STEP_TAKE, across(r, distance), theirs);
+        add(s, NC_STEP_RECV, across(r, distance), theirs);
         if (upper)
             mine.first = theirs.first;
         else
@@ -241,8 +241,8 @@ static void double_all(struct nc_schedule *s, const struct rest *r)
     for (int distance = 1; distance < r->size; distance *= 2) {
         bool upper = r->index & distance;
         add(s, NC_STEP_SEND, across(r, distance), all(s));
-        add(s, upper ? NC_STEP_JOIN : NC_STEP_JOIN_BEHIND, across(r, distance), all(s));
-        settle(s);
+        add(s, upper ? NC_STEP_REDUCE : NC_STEP_REDUCE_BEHIND, across(r, distance), all(s));
+        wait_sends(s);
     }
 }
 
@@ -253,7 +253,7 @@ static void reduce_rsg(struct nc_schedule *s, const struct rest *r, int me)
         return;
     }
     if (me < 2 * r->folded)
-        add(s, NC_STEP_JOIN, me + 1, all(s));
+        add(s, NC_STEP_REDUCE, me + 1, all(s));
     gather_halves(s, r, halve(s, r));
 }
 
@@ -261,7 +261,7 @@ static void allreduce_rsag(struct nc_schedule *s, const struct rest *r)
 {
     struct range mine = halve(s, r);
 
-    settle(s);
+    wait_sends(s);
     allgather_halves(s, r, mine);
 }
 
@@ -271,12 +271,12 @@ static void allreduce_rest(struct nc_schedule *s, enum nc_algorithm a, const str
 
     if (r->index < 0) {
         add(s, NC_STEP_SEND, me - 1, all(s));
-        add(s, NC_STEP_TAKE, me - 1, all(s));
-        settle(s);
+        add(s, NC_STEP_RECV, me - 1, all(s));
+        wait_sends(s);
         return;
     }
     if (folds)
-        add(s, NC_STEP_JOIN, me + 1, all(s));
+        add(s, NC_STEP_REDUCE, me + 1, all(s));
     if (a == NC_RD)
         double_all(s, r);
     else

@@ -5,14 +5,13 @@
  * The lists are arithmetic; what runs them knows no algorithm. It goes through the steps in order:
  *
  *   SEND                the send is begun, not waited for; after the last step all sends are
- *   JOIN, JOIN_BEHIND   the receive is begun, to elsewhere; if `settle`, all my sends so far are
- *                       waited for; then the receive is, and what came is combined with mine
- *   TAKE                if `settle`, all my sends so far are waited for; then the parts are
- *                       received into place
+ *   JOIN, JOIN_BEHIND   the receive is begun, to elsewhere; if `wait_sends`, all my sends so far
+ * are waited for; then the receive is, and what came is combined with mine TAKE                if
+ * `wait_sends`, all my sends so far are waited for; then the parts are received into place
  *
  * A send may last until its receive is begun: nothing hangs even so. Messages between two members
  * are received in the order they were sent. An empty range is no message on both sides, but its
- * `settle` holds all the same: the next steps rely on it.
+ * `wait_sends` holds all the same: the next steps rely on it.
  *
  * A step settles if it changes parts that an earlier SEND sent, and nothing has settled since; but
  * not the first TAKE of an allgather that follows a reduce-scatter. The SEND before it goes to one
@@ -61,16 +60,16 @@ enum nc_algorithm {
 
 enum nc_step_kind {
     NC_STEP_SEND,
-    NC_STEP_TAKE,       /* mine := theirs */
-    NC_STEP_JOIN,       /* mine := theirs op mine */
-    NC_STEP_JOIN_BEHIND /* mine := mine op theirs */
+    NC_STEP_RECV,         /* mine := theirs */
+    NC_STEP_REDUCE,       /* mine := theirs op mine */
+    NC_STEP_REDUCE_BEHIND /* mine := mine op theirs */
 };
 
 struct nc_step {
     int peer;       /* member */
     int first, end; /* parts first .. end - 1 */
     enum nc_step_kind kind;
-    bool settle; /* my sends so far must be over before mine is changed */
+    bool wait_sends; /* my sends so far must be over before mine is changed */
 };
 
 struct nc_schedule {

@@ -8,7 +8,7 @@ enum answer { NO, YES, ANY };
 /* doc/design-notes.md has the measurements. */
 static const struct {
     int ranks; /* at most */
-    enum answer crowded, numa_nodes;
+    enum answer oversubscribed, numa_nodes;
     enum nc_barrier_kind kind;
 } barrier[] = {
     /* two signals that cross each other */
@@ -31,8 +31,9 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
 {
     size_t i = 0, last = sizeof barrier / sizeof *barrier - 1;
 
-    while (i < last && !(s->ranks <= barrier[i].ranks && fits(barrier[i].crowded, s->crowded) &&
-                         fits(barrier[i].numa_nodes, s->numa_nodes)))
+    while (i < last &&
+           !(s->ranks <= barrier[i].ranks && fits(barrier[i].oversubscribed, s->oversubscribed) &&
+             fits(barrier[i].numa_nodes, s->numa_nodes)))
         i++;
     return barrier[i].kind;
 }
@@ -41,7 +42,7 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
 static const struct {
     int ranks;    /* at most */
     size_t bytes; /* at most */
-    enum answer crowded, numa_nodes;
+    enum answer oversubscribed, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
     /* one wave; up to 352 bytes go inline (shm/nc_reduce.h) */
@@ -58,7 +59,7 @@ enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size
     size_t i = 0, last = sizeof allreduce / sizeof *allreduce - 1;
 
     while (i < last && !(s->ranks <= allreduce[i].ranks && bytes <= allreduce[i].bytes &&
-                         fits(allreduce[i].crowded, s->crowded) &&
+                         fits(allreduce[i].oversubscribed, s->oversubscribed) &&
                          fits(allreduce[i].numa_nodes, s->numa_nodes)))
         i++;
     return allreduce[i].version;

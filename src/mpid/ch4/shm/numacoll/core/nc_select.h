@@ -32,8 +32,8 @@ enum nc_barrier_kind {
 /* The ranks of a node, as far as the rules ask. */
 struct nc_situation {
     int ranks;
-    bool numa_nodes; /* they are on several */
-    bool crowded;    /* they outnumber processors */
+    bool numa_nodes;     /* they are on several */
+    bool oversubscribed; /* they outnumber processors */
 };
 
 /* By the first rule that fits; one always does. */

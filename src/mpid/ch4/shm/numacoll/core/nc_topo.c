@@ -1,4 +1,4 @@
-/* Always built: nc_plan.c parses levels. */
+/* Always built: nc_level_spec.c parses levels. */
 
 #include "nc_topo.h"
 

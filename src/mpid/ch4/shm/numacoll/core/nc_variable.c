@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nc_plan.h"
+#include "nc_level_spec.h"
 
 int nc_variable_find(const struct nc_variable *table, int n, const char *name)
 {
@@ -143,15 +143,15 @@ static void levels_allowed(const struct nc_variable *v, char *text, size_t size)
     snprintf(text, size, "a comma-separated list of %s", levels);
 }
 
-static bool parse_plan(const struct nc_variable *v, const char *text, int *value)
+static bool parse_level_spec(const struct nc_variable *v, const char *text, int *value)
 {
-    struct nc_plan plan;
+    struct nc_level_spec spec;
 
     *value = 0;
-    return nc_plan_parse(&plan, text, v->values);
+    return nc_level_spec_parse(&spec, text, v->values);
 }
 
-static void plan_allowed(const struct nc_variable *v, char *text, size_t size)
+static void level_spec_allowed(const struct nc_variable *v, char *text, size_t size)
 {
     char levels[128];
 
@@ -161,7 +161,7 @@ static void plan_allowed(const struct nc_variable *v, char *text, size_t size)
     list_words("", v->values, text + strlen(text), size - strlen(text));
     if (strchr(v->values, '/'))
         snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
-                 NC_PLAN_LARGEST_DEGREE);
+                 NC_LEVEL_SPEC_LARGEST_DEGREE);
 }
 
 static bool parse_links(const struct nc_variable *v, const char *text, int *value)
@@ -195,7 +195,7 @@ static const struct {
     [NC_KIND_INT] = {parse_int, format_int, int_allowed},
     [NC_KIND_ENUM] = {parse_enum, format_enum, words_allowed},
     [NC_KIND_LEVELS] = {parse_levels, format_levels, levels_allowed},
-    [NC_KIND_PLAN] = {parse_plan, NULL, plan_allowed},
+    [NC_KIND_LEVEL_SPEC] = {parse_level_spec, NULL, level_spec_allowed},
     [NC_KIND_CHOICE] = {parse_choice, NULL, words_allowed},
     [NC_KIND_LINKS] = {parse_links, NULL, links_allowed},
 };

@@ -1,8 +1,8 @@
 /* A variable's value as users write it, in an info key or a selection file: text to number, and
  * what is allowed. Enumerated variables have the numbers 0, 1, .. of their values, in the order of
- * cvars.yaml; sets of levels one bit for each. Plans and links (nc_plan.h) and choices (a word, or
- * one that ends with a colon and a text behind it) are no numbers: who keeps texts gives them one
- * (mpich/settings.c). */
+ * cvars.yaml; sets of levels one bit for each. Plans and links (nc_level_spec.h) and choices (a
+ * word, or one that ends with a colon and a text behind it) are no numbers: who keeps texts gives
+ * them one (mpich/settings.c). */
 
 #ifndef NC_VARIABLE_H_INCLUDED
 #define NC_VARIABLE_H_INCLUDED
@@ -16,7 +16,7 @@ enum nc_kind {
     NC_KIND_INT,
     NC_KIND_ENUM,
     NC_KIND_LEVELS,
-    NC_KIND_PLAN,
+    NC_KIND_LEVEL_SPEC,
     NC_KIND_CHOICE,
     NC_KIND_LINKS
 };
@@ -27,14 +27,14 @@ struct nc_variable {
     enum nc_scope scope;
     int low, high; /* of a number or an enumerated value: both allowed */
     const char *unit;
-    const char *values; /* of an enumeration, algorithms of a plan, words of a choice: in order, one
+    const char *values; /* of an enumeration, algorithms of a spec, words of a choice: in order, one
                            space between; else NULL */
 };
 
 /* The row of the n that has this name; -1 if none. */
 int nc_variable_find(const struct nc_variable *table, int n, const char *name);
 
-/* The number a text stands for, 0 for a plan, links or a choice; false if the variable does not
+/* The number a text stands for, 0 for a spec, links or a choice; false if the variable does not
  * allow the text. */
 bool nc_variable_parse(const struct nc_variable *variable, const char *text, int *value);
 

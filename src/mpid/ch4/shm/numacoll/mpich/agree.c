@@ -15,7 +15,7 @@ static const char *name_of(int different)
                : MPIDI_NUMACOLL_file_variable(different - NC_SETTING_COUNT);
 }
 
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *home, MPIR_Comm *comm, enum nc_scope scope,
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
                                      bool prepared, bool *all_prepared, int *different)
 {
     enum { VALUES = 2 * NC_SETTING_COUNT + NC_SELECTION_FILES + 1 };
@@ -25,13 +25,13 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *home, MPIR_Comm *comm, enum nc_s
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
         bool compared = MPIDI_NUMACOLL_variables[i].scope >= scope;
-        both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(home, -1, i))
+        both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(parent, -1, i))
                                : 0;
-        both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(home, i);
+        both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(parent, i);
     }
     /* -1 stands for what each process's system says; private memory is made for it */
     if (both[2 * NC_VAR_QUEUE_BUDGET] < 0)
-        both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (MPIDI_NUMACOLL_budget_bytes(home) / 1024);
+        both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (MPIDI_NUMACOLL_budget_bytes(parent) / 1024);
     for (int f = 0; f < NC_SELECTION_FILES; f++)
         both[2 * NC_SETTING_COUNT + f] = (int) (MPIDI_NUMACOLL_file_checksum(f) >> 1);
     both[VALUES - 1] = prepared;
@@ -50,7 +50,7 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *home, MPIR_Comm *comm, enum nc_s
         MPIDI_NUMACOLL_complain(comm->rank,
                                 "communicator of %d ranks: %s: must be the same on all ranks, as a "
                                 "variable and as an info key, a file with the same text",
-                                home->local_size, name_of(*different));
+                                parent->local_size, name_of(*different));
 
 fn_exit:
     return mpi_errno;
@@ -60,28 +60,28 @@ fn_fail:
 
 /* Collective over the communicator: is every process ready? The worst reason wins, alike for all.
  */
-int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
     int most[2] = {(int) state->reason, 0}, different = -1;
     bool prepared;
 
-    if (home->node_count > 1) {
+    if (parent->node_count > 1) {
         /* trees and windows between nodes follow from them */
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(home, home, NC_PER_CALL, true, &prepared,
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, true, &prepared,
                                                      &different);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (different >= 0 && state->reason == NC_REASON_NONE)
         state->reason = NC_REASON_SETTINGS;
     if (state->reason == NC_REASON_NONE) {
-        most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, home) ? NC_REASON_NONE
-                                                                      : NC_REASON_PAGES;
+        most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, parent) ? NC_REASON_NONE
+                                                                        : NC_REASON_PAGES;
         most[1] = -(int) state->choice[0].bcast.transfer.largest_fragment;
     }
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX,
-                                                        home, errflag);
+                                                        parent, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     state->asked = true;
     state->reason = (enum nc_reason) most[0];
@@ -89,11 +89,11 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     if (state->reason == NC_REASON_NONE) {
         mpi_errno = MPIDI_NUMACOLL_hierarchy_make(
             &state->all, state->units + state->rank * NC_LEVELS,
-            (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS), home);
+            (unsigned) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_LEVELS), parent);
         MPIR_ERR_CHECK(mpi_errno);
         state->agreed = true;
     }
-    MPIDI_NUMACOLL_report_setup(state, home);
+    MPIDI_NUMACOLL_report_setup(state, parent);
 
 fn_exit:
     return mpi_errno;

@@ -6,10 +6,10 @@
 #include "settings.h"
 #include "state.h"
 
-/* What must be the same on all processes of comm: the selection files, and of each setting of home
- * that may be made per `scope`, or more often, its value, and whether it is an info key. And
+/* What must be the same on all processes of comm: the selection files, and of each setting of
+ * parent that may be made per `scope`, or more often, its value, and whether it is an info key. And
  * `prepared`, which all must be. Collective; *different: one that differs, or -1. */
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *home, MPIR_Comm *comm, enum nc_scope scope,
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
                                      bool prepared, bool *all_prepared, int *different);
 
 /* Collective over the communicator, once: is every process ready? The worst reason wins, alike for

@@ -13,7 +13,7 @@ struct nc_call {
     MPIR_Comm *comm;
     NC_ERRFLAG_T errflag;
     enum nc_coll coll;
-    struct nc_choice *choice; /* the communicator's, or the one of a leaf of a selection file */
+    struct nc_choice *choice; /* the communicator's, or the one of a entry of a selection file */
     bool across;              /* the communicator has processes on other nodes */
     bool inner;               /* MPICH makes it itself, inside another collective */
 };
@@ -27,7 +27,7 @@ static inline struct nc_transfer *MPIDI_NUMACOLL_transfer(const struct nc_call *
 /* Counts the call, where it begins to be served; way: the algorithm's number. */
 static inline void MPIDI_NUMACOLL_count(const struct nc_call *call, int way, size_t bytes)
 {
-    struct nc_counts *counts = &call->state->counted.counts;
+    struct nc_stats *counts = &call->state->stats.counts;
 
     if (call->inner) {
         counts->inner[call->coll]++;

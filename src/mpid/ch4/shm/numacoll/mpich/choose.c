@@ -1,5 +1,5 @@
-/* How the calls of a communicator are served: its settings, and those of each leaf of the selection
- * files, as trees, algorithms and sizes. See choose.h. */
+/* How the calls of a communicator are served: its settings, and those of each entry of the
+ * selection files, as trees, algorithms and sizes. See choose.h. */
 
 #include "choose.h"
 
@@ -10,9 +10,9 @@
 #include "../core/nc_arena.h"
 #include "../core/nc_select.h"
 
-uint64_t MPIDI_NUMACOLL_budget_bytes(MPIR_Comm *home)
+uint64_t MPIDI_NUMACOLL_budget_bytes(MPIR_Comm *parent)
 {
-    int budget = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_BUDGET);
+    int budget = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_BUDGET);
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE),
          processors = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -37,18 +37,18 @@ static const struct nc_shape_tree trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 
                                              {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
                                              {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
 
-/* The tree that a plan names for the groups of each level; word: the trees its words stand for, of
- * the degree in the plan where it has none. All plans name levels in this way. */
+/* The tree that a spec names for the groups of each level; word: the trees its words stand for, of
+ * the degree in the spec where it has none. All specs name levels in this way. */
 static void choose_trees(enum nc_setting setting, int value, const struct nc_levels *levels,
                          const struct nc_shape_tree *word, struct nc_shape_tree *tree)
 {
-    struct nc_plan plan;
+    struct nc_level_spec spec;
 
-    MPIDI_NUMACOLL_plan(setting, value, &plan);
+    MPIDI_NUMACOLL_level_spec(setting, value, &spec);
     for (int l = 0; l < levels->groups.levels; l++) {
-        tree[l] = word[plan.algorithm[levels->name[l]]];
+        tree[l] = word[spec.algorithm[levels->name[l]]];
         if (tree[l].k == 0)
-            tree[l].k = plan.degree[levels->name[l]];
+            tree[l].k = spec.degree[levels->name[l]];
     }
 }
 
@@ -84,34 +84,34 @@ struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *s
 {
     /* not whether I yield: all ranks of a node must come to the same */
     return (struct nc_situation){.ranks = state->size,
-                                 .crowded = MPIDI_NUMACOLL_world.crowded,
+                                 .oversubscribed = MPIDI_NUMACOLL_world.oversubscribed,
                                  .numa_nodes = state->groups.levels > 1};
 }
 
-/* Largest fragment as a leaf wants it. Under a budget FRAGMENT_SIZE has not made the slots, and
- * bounds fragments only if a leaf says so. 0: by the rule. */
-static uint32_t wanted_fragment(MPIR_Comm *home, int leaf, uint32_t slot)
+/* Largest fragment as a entry wants it. Under a budget FRAGMENT_SIZE has not made the slots, and
+ * bounds fragments only if a entry says so. 0: by the rule. */
+static uint32_t wanted_fragment(MPIR_Comm *parent, int entry, uint32_t slot)
 {
-    int f = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_FRAGMENT_SIZE);
+    int f = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_FRAGMENT_SIZE);
 
-    if (MPIDI_NUMACOLL_budget_bytes(home) &&
-        f == MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE))
+    if (MPIDI_NUMACOLL_budget_bytes(parent) &&
+        f == MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE))
         return slot;
     return (uint32_t) f;
 }
 
-static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int leaf,
+static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
                          const struct trees *memory, struct nc_choice *c)
 {
     uint32_t slot = state->size > 1 ? state->queue.geometry.slot_bytes : INT_MAX;
-    uint32_t f = wanted_fragment(home, leaf, slot);
-    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_GROUP);
+    uint32_t f = wanted_fragment(parent, entry, slot);
+    int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_GROUP);
     struct nc_shape_tree inside[NC_ROUTE_LEVELS], notice;
 
-    c->bcast_tree = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE);
+    c->bcast_tree = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE);
     notice.kind = c->bcast_tree;
-    notice.k = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BCAST_TREE_K);
-    choose_trees(NC_VAR_BCAST_GROUP, plan, &state->data, trees, inside);
+    notice.k = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE_K);
+    choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, trees, inside);
     nc_route_make(&c->bcast.route, memory->bcast, &state->data.groups, inside, &notice,
                   state->rank);
     nc_route_make(&c->bcast_below.route, memory->bcast_below, &state->below, inside, &notice,
@@ -121,35 +121,36 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int
                                              .largest_fragment = f && f < slot ? f : slot,
                                              .cache_bytes = state->cache_bytes,
                                              .numa = state->numa,
-                                             .ledger = &state->ledger,
+                                             .traffic = &state->traffic,
                                              .flow = state->flow};
     c->bcast_below.transfer = c->bcast.transfer;
 }
 
-static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int leaf,
+static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
                           const struct trees *memory, struct nc_choice *c)
 {
-    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_REDUCE_GROUP);
+    int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_REDUCE_GROUP);
     struct nc_shape_tree inside[NC_ROUTE_LEVELS];
 
-    choose_trees(NC_VAR_REDUCE_GROUP, plan, &state->data, trees, inside);
+    choose_trees(NC_VAR_REDUCE_GROUP, spec, &state->data, trees, inside);
     nc_route_make(&c->reduce, memory->reduce, &state->data.groups, inside, NULL, state->rank);
     nc_route_make(&c->reduce_below, memory->reduce_below, &state->below, inside, NULL, state->rank);
-    c->allreduce_version = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_ALLREDUCE_VERSION);
+    c->allreduce_version = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_ALLREDUCE_VERSION);
 }
 
 /* Reduce, Bcast and Allreduce above the node. */
-static void choose_above(MPIR_Comm *home, int leaf, struct nc_choice *c)
+static void choose_above(MPIR_Comm *parent, int entry, struct nc_choice *c)
 {
-    static const enum nc_setting plans[NC_DIRECTIONS] = {[NC_REDUCE] = NC_VAR_REDUCE_GROUP,
+    static const enum nc_setting specs[NC_DIRECTIONS] = {[NC_REDUCE] = NC_VAR_REDUCE_GROUP,
                                                          [NC_BCAST] = NC_VAR_BCAST_GROUP,
                                                          [NC_ALLREDUCE] = NC_VAR_ALLREDUCE_GROUP};
 
     for (int i = 0; i < NC_DIRECTIONS; i++)
-        MPIDI_NUMACOLL_plan(plans[i], MPIDI_NUMACOLL_setting(home, leaf, plans[i]), &c->plan[i]);
+        MPIDI_NUMACOLL_level_spec(specs[i], MPIDI_NUMACOLL_setting(parent, entry, specs[i]),
+                                  &c->spec[i]);
     nc_links_parse(&c->links,
-                   MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_LINKS)));
-    c->window = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_WINDOW);
+                   MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_LINKS)));
+    c->chunk_bytes = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_WINDOW);
 }
 
 #define NC_SAME(NAME, word, ...) \
@@ -163,26 +164,26 @@ static const struct nc_shape_tree barrier_trees[] = {
     {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KARY, 4}, {NC_TREE_KNOMIAL, 2}};
 
 static enum nc_barrier_kind barrier_kind_of(const struct MPIDI_NUMACOLL_comm *state,
-                                            MPIR_Comm *home, int leaf)
+                                            MPIR_Comm *parent, int entry)
 {
-    int value = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER);
+    int value = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER);
     struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
 
     return value == MPIR_CVAR_NUMACOLL_BARRIER_auto ? nc_select_barrier(&situation)
                                                     : (enum nc_barrier_kind)(value - 1);
 }
 
-static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, int leaf,
+static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
                            const struct trees *memory, struct nc_choice *c)
 {
     struct nc_shape_tree inside[NC_ROUTE_LEVELS];
     struct nc_barrier_levels levels = {.groups = &state->inside.groups, .inside = inside};
-    int plan = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_GROUP);
+    int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_GROUP);
 
-    choose_trees(NC_VAR_BARRIER_GROUP, plan, &state->inside, barrier_trees, inside);
-    levels.flag = MPIDI_NUMACOLL_setting(home, leaf, NC_VAR_BARRIER_RELEASE) ==
+    choose_trees(NC_VAR_BARRIER_GROUP, spec, &state->inside, barrier_trees, inside);
+    levels.flag = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_RELEASE) ==
                   MPIR_CVAR_NUMACOLL_BARRIER_RELEASE_flag;
-    c->barrier_kind = barrier_kind_of(state, home, leaf);
+    c->barrier_kind = barrier_kind_of(state, parent, entry);
     c->barrier = (struct nc_barrier){.region = state->region,
                                      .offset = state->queue.layout.flags,
                                      .rank = state->rank,
@@ -194,17 +195,17 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home, i
 
 /* ---- all ---- */
 
-void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
-    for (int leaf = -1; leaf < state->leaves; leaf++) {
-        struct nc_choice *c = &state->choice[leaf + 1];
-        struct nc_arena arena = {.base = state->trees + (size_t) (leaf + 1) * state->tree_bytes};
+    for (int entry = -1; entry < state->entries; entry++) {
+        struct nc_choice *c = &state->choice[entry + 1];
+        struct nc_arena arena = {.base = state->trees + (size_t) (entry + 1) * state->tree_bytes};
         struct trees memory;
 
         take_trees(&memory, state->size, &arena);
-        choose_bcast(state, home, leaf, &memory, c);
-        choose_reduce(state, home, leaf, &memory, c);
-        choose_above(home, leaf, c);
-        choose_barrier(state, home, leaf, &memory, c);
+        choose_bcast(state, parent, entry, &memory, c);
+        choose_reduce(state, parent, entry, &memory, c);
+        choose_above(parent, entry, c);
+        choose_barrier(state, parent, entry, &memory, c);
     }
 }

@@ -15,7 +15,7 @@ size_t MPIDI_NUMACOLL_choice_tree_bytes(int ranks);
 /* What the rules of nc_select ask of a node's ranks. */
 struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *state);
 
-/* Fills state->choice, of the communicator and of each leaf, once the groups are known and the
+/* Fills state->choice, of the communicator and of each entry, once the groups are known and the
  * segment is there; again when info keys have changed. */
 void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
 

@@ -20,13 +20,13 @@
 void MPIDI_NUMACOLL_comm_pre_hook(MPIR_Comm *comm)
 {
     MPIDI_POSIX_COMM(comm, numacoll) = NULL;
-    MPIDI_POSIX_COMM(comm, numacoll_home) = NULL;
+    MPIDI_POSIX_COMM(comm, numacoll_parent) = NULL;
 }
 
 void MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm)
 {
     if (comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->node_comm)
-        MPIDI_POSIX_COMM(comm->node_comm, numacoll_home) = comm;
+        MPIDI_POSIX_COMM(comm->node_comm, numacoll_parent) = comm;
 }
 
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
@@ -35,7 +35,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 
     if (!state)
         return;
-    MPIDI_NUMACOLL_counts_remove(&state->counted);
+    MPIDI_NUMACOLL_stats_remove(&state->stats);
     MPIDI_NUMACOLL_segment_free(&state->segment);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
     MPL_free(state->memory);
@@ -54,11 +54,11 @@ static int progress(void *unused)
 }
 
 /* What the processes of a node share, as this communicator's settings say. */
-static struct nc_geometry wanted_geometry(MPIR_Comm *home, int size)
+static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
 {
-    uint64_t budget = MPIDI_NUMACOLL_budget_bytes(home),
-             f = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_FRAGMENT_SIZE);
-    uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_LENGTH);
+    uint64_t budget = MPIDI_NUMACOLL_budget_bytes(parent),
+             f = (uint64_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE);
+    uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_LENGTH);
 
     if (budget) {
         struct nc_model_slots slots = nc_model_slots_of_queue(budget);
@@ -67,7 +67,7 @@ static struct nc_geometry wanted_geometry(MPIR_Comm *home, int size)
     }
     return nc_geometry_make((uint32_t) size, (uint32_t) s,
                             (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
-                            (uint32_t) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_QUEUE_SETS));
+                            (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS));
 }
 
 /* Where the processes are, for the levels and groups. */
@@ -81,7 +81,7 @@ static struct nc_locations locations_of(const struct MPIDI_NUMACOLL_comm *state)
 static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
                         struct nc_arena *arena)
 {
-    size_t size = (size_t) state->size, choices = (size_t) state->leaves + 1;
+    size_t size = (size_t) state->size, choices = (size_t) state->entries + 1;
     struct nc_locations locations = locations_of(state);
 
     state->tree_bytes = MPIDI_NUMACOLL_choice_tree_bytes(state->size);
@@ -143,23 +143,23 @@ static struct nc_levels group_by(struct MPIDI_NUMACOLL_comm *state, unsigned lev
 }
 
 /* Those who are in the highest group that data goes by, each for its group below. */
-static void find_heads(struct MPIDI_NUMACOLL_comm *state)
+static void find_group_leaders(struct MPIDI_NUMACOLL_comm *state)
 {
     int top = state->data.groups.levels - 1;
     struct nc_group highest = nc_group_at(&state->data.groups, top, state->rank, 0);
 
     state->below = state->data.groups;
     state->below.levels = top;
-    state->head = top > 0 ? nc_group_leader_of(&state->below, top - 1, state->rank, 0)
-                          : state->rank;
-    state->heads = (struct nc_team){
+    state->group_leader = top > 0 ? nc_group_leader_of(&state->below, top - 1, state->rank, 0)
+                                  : state->rank;
+    state->group_leaders = (struct nc_team){
         .rank = highest.member, .size = highest.size, .index = highest.index};
 }
 
 /* NUMA nodes, and groups by them and by other levels, once the units are known. */
-static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
-    unsigned levels = (unsigned) MPIDI_NUMACOLL_setting(home, -1, NC_VAR_LEVELS);
+    unsigned levels = (unsigned) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_LEVELS);
 
     state->unbound = false;
     for (int i = 0; i < state->size; i++) {
@@ -172,11 +172,11 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
     make_teams(state);
     state->inside = group_by(state, levels & NC_LEVELS_INSIDE, state->inside_memory);
     state->data = group_by(state, nc_route_by(levels), state->data_memory);
-    find_heads(state);
+    find_group_leaders(state);
 }
 
 /* Once the segment is there; it may have fewer slots than the memory was made for. */
-static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home,
+static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
                                const struct nc_geometry *g, const size_t *offset)
 {
     for (int i = 0; i < state->size; i++)
@@ -186,14 +186,14 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *hom
     state->waiter.ranks = (unsigned) state->size;
     nc_queue_init(&state->queue, state->region, g, state->rank, state->queue_memory,
                   &state->waiter);
-    MPIDI_NUMACOLL_choose(state, home);
+    MPIDI_NUMACOLL_choose(state, parent);
 }
 
-static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
-    const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(home, -1, NC_VAR_MAPPING));
+    const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_MAPPING));
 
-    return MPIDI_NUMACOLL_locate(home->node_comm, mapping, state->units, &state->cache_bytes);
+    return MPIDI_NUMACOLL_locate(parent->node_comm, mapping, state->units, &state->cache_bytes);
 }
 
 /* For the report of local rank 0. */
@@ -208,17 +208,17 @@ static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_
 
 /* Collective over the node's processes: everything up to READY, or the reason why not, alike on
  * all. */
-static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS, different;
-    MPIR_Comm *node_comm = home->node_comm;
-    struct nc_geometry g = wanted_geometry(home, state->size);
+    MPIR_Comm *node_comm = parent->node_comm;
+    struct nc_geometry g = wanted_geometry(parent, state->size);
     struct nc_wanted wanted;
     size_t *offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
     bool prepared;
 
     prepared = allocate(state, nc_queue_private_bytes(&g)) && offset;
-    mpi_errno = MPIDI_NUMACOLL_agree_on_settings(home, node_comm, NC_PER_COMMUNICATOR, prepared,
+    mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, node_comm, NC_PER_COMMUNICATOR, prepared,
                                                  &prepared, &different);
     MPIR_ERR_CHECK(mpi_errno);
     state->reason = different >= 0 ? NC_REASON_SETTINGS
@@ -226,17 +226,17 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
                                    : NC_REASON_PAGES;
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
-    mpi_errno = locate(state, home);
+    mpi_errno = locate(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
-    group(state, home);
-    wanted = (struct nc_wanted){.placement = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_PLACEMENT),
-                                .huge_pages = MPIDI_NUMACOLL_setting(home, -1, NC_VAR_HUGE_PAGES),
+    group(state, parent);
+    wanted = (struct nc_wanted){.placement = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_PLACEMENT),
+                                .huge_pages = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_HUGE_PAGES),
                                 .numa = state->numa};
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset,
                                               &state->reason);
     MPIR_ERR_CHECK(mpi_errno);
     if (state->reason == NC_REASON_NONE)
-        make_private_parts(state, home, &g, offset);
+        make_private_parts(state, parent, &g, offset);
     if (state->reason == NC_REASON_NONE)
         mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
@@ -250,16 +250,16 @@ fn_fail:
 
 /* A process alone on its node copies nothing, but its calls go by the same settings and are
  * counted. */
-static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
 
     state->reason = allocate(state, 0) ? NC_REASON_NONE : NC_REASON_PAGES;
     if (state->reason == NC_REASON_NONE) {
-        mpi_errno = locate(state, home);
+        mpi_errno = locate(state, parent);
         MPIR_ERR_CHECK(mpi_errno);
-        group(state, home);
-        MPIDI_NUMACOLL_choose(state, home);
+        group(state, parent);
+        MPIDI_NUMACOLL_choose(state, parent);
     }
 
 fn_fail:
@@ -267,18 +267,19 @@ fn_fail:
 }
 
 /* Collective over the node's processes, once. */
-static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *home)
+static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
 
     if (state->phase != NC_PHASE_NONE)
         goto fn_exit;
     state->phase = NC_PHASE_INITIALISING;
-    state->rank = home->node_comm ? home->node_comm->rank : 0;
-    state->size = home->node_comm ? home->node_comm->local_size : 1;
-    state->leaves = MPIDI_NUMACOLL_leaf_count();
+    state->rank = parent->node_comm ? parent->node_comm->rank : 0;
+    state->size = parent->node_comm ? parent->node_comm->local_size : 1;
+    state->entries = MPIDI_NUMACOLL_csel_entry_count();
     state->cache_bytes = MPIDI_NUMACOLL_world.cache_bytes;
-    mpi_errno = home->node_comm ? make_segment(state, home) : make_without_segment(state, home);
+    mpi_errno = parent->node_comm ? make_segment(state, parent)
+                                  : make_without_segment(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     state->phase = state->reason == NC_REASON_NONE ? NC_PHASE_READY : NC_PHASE_UNUSABLE;
 
@@ -336,27 +337,27 @@ static bool knows_nodes(const MPIR_Comm *comm)
 
 /* The communicator that has the state this one's calls use; NULL for those that are not ours:
  * intercommunicators, leaders of nodes, and single processes. */
-static MPIR_Comm *home_of(MPIR_Comm *comm)
+static MPIR_Comm *parent_of(MPIR_Comm *comm)
 {
-    MPIR_Comm *home = MPIDI_POSIX_COMM(comm, numacoll_home);
+    MPIR_Comm *parent = MPIDI_POSIX_COMM(comm, numacoll_parent);
 
-    if (home)
-        return home;
+    if (parent)
+        return parent;
     if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1 || !knows_nodes(comm))
         return NULL;
     return comm;
 }
 
-static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *home)
+static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
 {
     struct MPIDI_NUMACOLL_comm *state = MPL_calloc(1, sizeof *state, MPL_MEM_COLL);
 
     if (state) {
-        MPIDI_POSIX_COMM(home, numacoll) = state;
-        state->counted.waiter = &state->waiter;
-        state->counted.ledger = &state->ledger;
-        state->counted.segment = &state->segment;
-        MPIDI_NUMACOLL_counts_add(&state->counted);
+        MPIDI_POSIX_COMM(parent, numacoll) = state;
+        state->stats.waiter = &state->waiter;
+        state->stats.traffic = &state->traffic;
+        state->stats.segment = &state->segment;
+        MPIDI_NUMACOLL_stats_add(&state->stats);
     }
     return state;
 }
@@ -364,17 +365,17 @@ static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *home)
 /* Whether this is the broadcast MPICH does itself when it makes a communicator, which has no number
  * before it. (Those it makes at MPI_Init, and those of doubtful origin, it does not broadcast on.)
  */
-static bool is_at_commit(const MPIR_Comm *home)
+static bool is_at_commit(const MPIR_Comm *parent)
 {
-    return home->seq == 0 && !HANDLE_IS_BUILTIN(home->handle) && !home->tainted;
+    return parent->seq == 0 && !HANDLE_IS_BUILTIN(parent->handle) && !parent->tainted;
 }
 
 /* That broadcast is a communicator's first call, whether it came here or not. */
-static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *home, bool on_home)
+static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *parent, bool on_parent)
 {
-    int *calls = on_home ? &state->calls : &state->node_calls;
+    int *calls = on_parent ? &state->calls : &state->node_calls;
 
-    if (*calls == 0 && !is_at_commit(home))
+    if (*calls == 0 && !is_at_commit(parent))
         *calls = 1;
     if (*calls < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER))
         ++*calls;
@@ -390,7 +391,7 @@ static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm, enum nc
     bool print = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_print;
 
     if (!inner)
-        state->counted.counts.fell_back[coll][reason]++;
+        state->stats.counts.fell_back[coll][reason]++;
     if ((error || print) && !(state->announced & 1u << reason))
         MPIDI_NUMACOLL_complain(comm->rank, "%s falls back on a communicator of %d ranks: %s",
                                 MPIDI_NUMACOLL_coll_name(coll), comm->local_size,
@@ -407,30 +408,30 @@ fn_fail:
 }
 
 /* Everything but the fast path of a ready communicator. */
-static int enter_slowly(struct nc_call *call, MPIR_Comm *home, bool direct)
+static int enter_slowly(struct nc_call *call, MPIR_Comm *parent, bool direct)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(home, numacoll);
-    bool on_home = call->comm == home;
+    struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(parent, numacoll);
+    bool on_parent = call->comm == parent;
 
-    call->inner = direct && !on_home;
-    call->across = on_home && home->node_count > 1;
+    call->inner = direct && !on_parent;
+    call->across = on_parent && parent->node_count > 1;
     if (!state)
-        state = new_state(home);
+        state = new_state(parent);
     MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (state->phase == NC_PHASE_INITIALISING)
         goto fn_exit;
-    if (count_call(state, home, on_home) < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER)) {
-        state->counted.counts.deferred[call->coll] += !call->inner;
+    if (count_call(state, parent, on_parent) < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER)) {
+        state->stats.counts.deferred[call->coll] += !call->inner;
         goto fn_exit;
     }
-    mpi_errno = set_up(state, home);
+    mpi_errno = set_up(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
-    if (on_home && !state->asked) {
-        mpi_errno = MPIDI_NUMACOLL_agree_on_nodes(state, home);
+    if (on_parent && !state->asked) {
+        mpi_errno = MPIDI_NUMACOLL_agree_on_nodes(state, parent);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (on_home ? state->agreed : state->phase == NC_PHASE_READY) {
+    if (on_parent ? state->agreed : state->phase == NC_PHASE_READY) {
         call->state = state;
     } else {
         mpi_errno = fall_back(state, call->comm, call->coll, call->inner);
@@ -443,7 +444,7 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int leaf)
+int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int entry)
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(call->comm, numacoll);
@@ -453,11 +454,11 @@ int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int leaf)
         call->inner = false;
         call->across = call->comm->node_count > 1;
     } else if (MPIDI_NUMACOLL_world.initialised) {
-        MPIR_Comm *home = home_of(call->comm);
-        if (home)
-            mpi_errno = enter_slowly(call, home, direct);
+        MPIR_Comm *parent = parent_of(call->comm);
+        if (parent)
+            mpi_errno = enter_slowly(call, parent, direct);
     }
     if (call->state)
-        call->choice = &call->state->choice[leaf + 1];
+        call->choice = &call->state->choice[entry + 1];
     return mpi_errno;
 }

@@ -20,7 +20,7 @@ enum { NC_CHUNKS = 3, NC_PIPELINES = 2 };
  * it, but no less than fits inline inside the node. */
 static inline size_t nc_packed_share(size_t ranks)
 {
-    return NC_CHUNK / ranks > NC_POST_PAYLOAD ? NC_CHUNK / ranks : NC_POST_PAYLOAD;
+    return NC_CHUNK / ranks > NC_INLINE_BYTES ? NC_CHUNK / ranks : NC_INLINE_BYTES;
 }
 
 /* Bytes of the largest message: a chunk, or a packed message with a length for each rank. */

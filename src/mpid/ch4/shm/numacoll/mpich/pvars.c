@@ -7,7 +7,7 @@
 
 #include "stats.h"
 
-/* The sum of n numbers of struct nc_counts. */
+/* The sum of n numbers of struct nc_stats. */
 struct row {
     char name[64];
     size_t offset;
@@ -20,12 +20,12 @@ static struct row rows[ROWS];
 static void get(void *address, void *object, int count, void *buffer)
 {
     const struct row *row = address;
-    struct nc_counts counts;
+    struct nc_stats counts;
     unsigned long long value = 0;
 
     (void) object;
     (void) count;
-    MPIDI_NUMACOLL_counts_sum(&counts);
+    MPIDI_NUMACOLL_stats_sum(&counts);
     for (int i = 0; i < row->n; i++)
         value += ((const uint64_t *) ((const char *) &counts + row->offset))[i];
     memcpy(buffer, &value, sizeof value);
@@ -51,15 +51,15 @@ static void add(int *used, bool counter, size_t offset, int n, const char *descr
                               "NUMACOLL", description);
 }
 
-#define NC_AT(field) (offsetof(struct nc_counts, field))
+#define NC_AT(field) (offsetof(struct nc_stats, field))
 
 static void add_collective(int *used, enum nc_coll c)
 {
     const char *name = MPIDI_NUMACOLL_coll_name(c), *word = MPIDI_NUMACOLL_coll_algorithms(c);
 
-    add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_counts *) 0)->served[0]),
+    add(used, true, NC_AT(served[0]) + c * sizeof(((struct nc_stats *) 0)->served[0]),
         NC_MOST_ALGORITHMS, "calls of the program served by numacoll", "numacoll_%s_calls", name);
-    add(used, true, NC_AT(bytes[0]) + c * sizeof(((struct nc_counts *) 0)->bytes[0]),
+    add(used, true, NC_AT(bytes[0]) + c * sizeof(((struct nc_stats *) 0)->bytes[0]),
         NC_MOST_ALGORITHMS, "bytes of the messages of these calls", "numacoll_%s_bytes", name);
     for (int way = 0; *word; way++, word += strcspn(word, " "), word += *word == ' ') {
         int n = (int) strcspn(word, " ");

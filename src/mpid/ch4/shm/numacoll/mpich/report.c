@@ -53,24 +53,24 @@ static void print_placement(FILE *out, const struct nc_placement *p, int ranks)
     }
 }
 
-/* An algorithm of a plan: "knomial/2". */
-static void print_algorithm(FILE *out, enum nc_setting setting, const struct nc_plan *plan,
+/* An algorithm of a spec: "knomial/2". */
+static void print_algorithm(FILE *out, enum nc_setting setting, const struct nc_level_spec *spec,
                             enum nc_level level)
 {
     const char *word = MPIDI_NUMACOLL_variables[setting].values;
     int n;
 
-    for (int i = 0; i < plan->algorithm[level]; i++)
+    for (int i = 0; i < spec->algorithm[level]; i++)
         word += strcspn(word, " ") + 1;
     n = (int) strcspn(word, " ");
     fprintf(out, "%.*s", n, word);
     if (word[n - 1] == '/')
-        fprintf(out, "%d", plan->degree[level]);
+        fprintf(out, "%d", spec->degree[level]);
 }
 
 /* The levels that data goes by, from the `lowest` of those above the node on, and inside it too if
  * `inside`, with their algorithms: "bcast_group numa:flat,top:knomial/2". */
-static void print_plan(FILE *out, enum nc_setting setting, const struct nc_plan *plan,
+static void print_spec(FILE *out, enum nc_setting setting, const struct nc_level_spec *spec,
                        const struct MPIDI_NUMACOLL_comm *state, bool inside, int lowest)
 {
     const char *before = " ";
@@ -79,26 +79,26 @@ static void print_plan(FILE *out, enum nc_setting setting, const struct nc_plan 
     for (int l = inside && state->size > 1 ? 0 : state->data.groups.levels;
          l < state->data.groups.levels; l++, before = ",") {
         fprintf(out, "%s%s:", before, nc_level_name(state->data.name[l]));
-        print_algorithm(out, setting, plan, state->data.name[l]);
+        print_algorithm(out, setting, spec, state->data.name[l]);
     }
     for (int l = lowest; l < state->all.groups.levels; l++, before = ",") {
         fprintf(out, "%s%s:", before, nc_level_name(state->all.name[l]));
-        print_algorithm(out, setting, plan, state->all.name[l]);
+        print_algorithm(out, setting, spec, state->all.name[l]);
     }
 }
 
-static void print_plans(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
+static void print_specs(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
 {
     const struct nc_choice *c = &state->choice[0];
     int above = state->all.above, levels = state->all.groups.levels;
 
-    print_plan(out, NC_VAR_BCAST_GROUP, &c->plan[NC_BCAST], state, true, above);
-    print_plan(out, NC_VAR_REDUCE_GROUP, &c->plan[NC_REDUCE], state, true, above);
+    print_spec(out, NC_VAR_BCAST_GROUP, &c->spec[NC_BCAST], state, true, above);
+    print_spec(out, NC_VAR_REDUCE_GROUP, &c->spec[NC_REDUCE], state, true, above);
     if (state->all.nodes == 1)
         return;
-    print_plan(out, NC_VAR_ALLREDUCE_GROUP, &c->plan[NC_ALLREDUCE], state, false, levels - 1);
-    fprintf(out, ", windows of %s%d bytes between nodes", c->window ? "" : "at most ",
-            c->window ? c->window : NC_CHUNK);
+    print_spec(out, NC_VAR_ALLREDUCE_GROUP, &c->spec[NC_ALLREDUCE], state, false, levels - 1);
+    fprintf(out, ", windows of %s%d bytes between nodes", c->chunk_bytes ? "" : "at most ",
+            c->chunk_bytes ? c->chunk_bytes : NC_CHUNK);
 }
 
 /* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
@@ -146,7 +146,7 @@ static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR
     MPIDI_NUMACOLL_format(NC_VAR_BARRIER, 1 + (int) c->barrier_kind, barrier, sizeof barrier);
     MPIDI_NUMACOLL_format(NC_VAR_ALLREDUCE_VERSION, c->allreduce_version, version, sizeof version);
     fprintf(out, "bcast_tree %s, barrier %s, allreduce_version %s", tree, barrier, version);
-    print_plans(out, state);
+    print_specs(out, state);
     print_levels(out, &state->all);
     if (state->segment.base)
         print_placement(out, state->placement, state->size);
@@ -182,7 +182,7 @@ static uint64_t sum(const uint64_t *counts, int n)
     return all;
 }
 
-static void print_totals(FILE *out, enum nc_coll c, const struct nc_counts *t)
+static void print_totals(FILE *out, enum nc_coll c, const struct nc_stats *t)
 {
     uint64_t served = sum(t->served[c], NC_MOST_ALGORITHMS),
              fell_back = sum(t->fell_back[c], NC_REASON_COUNT);
@@ -206,15 +206,15 @@ static void print_totals(FILE *out, enum nc_coll c, const struct nc_counts *t)
 void MPIDI_NUMACOLL_report_totals(void)
 {
     /* MPI may start again, and the counts of a process go on: those that are told here are over */
-    static struct nc_counts told;
-    struct nc_counts totals, since;
+    static struct nc_stats told;
+    struct nc_stats totals, since;
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
 
     if (!out)
         return;
-    MPIDI_NUMACOLL_counts_sum(&totals);
+    MPIDI_NUMACOLL_stats_sum(&totals);
     for (size_t i = 0; i < sizeof since / sizeof(uint64_t); i++)
         ((uint64_t *) &since)[i] = ((uint64_t *) &totals)[i] - ((uint64_t *) &told)[i];
     told = totals;

@@ -67,7 +67,7 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
 {
     for (;;) {
         struct nc_layout layout = nc_layout_make(g);
-        size_t bytes = nc_layout_place(&layout, (int) g->ranks, wanted->numa, page, offset);
+        size_t bytes = nc_layout_offsets(&layout, (int) g->ranks, wanted->numa, page, offset);
         if (charge(bytes))
             return bytes;
         if (g->slots == 1)
@@ -336,7 +336,7 @@ static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
     int rank = node_comm->rank, mpi_errno;
     bool placed;
 
-    nc_layout_place(&layout, node_comm->local_size, wanted->numa, in->page, offset);
+    nc_layout_offsets(&layout, node_comm->local_size, wanted->numa, in->page, offset);
     placed = place(segment, fd, offset[rank], layout.region, in->page, rank, wanted->placement);
     mpi_errno = all_agree(node_comm, placed, all);
     /* all pages are there now, whoever made them */

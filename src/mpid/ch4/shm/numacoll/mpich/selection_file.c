@@ -23,7 +23,7 @@
 
 static const struct level {
     const char *variable;
-    const char *leaves;
+    const char *entries;
     bool complete; /* must have an answer to every question */
 } levels[NC_SELECTION_FILES] = {
     [MPIR_NUMACOLL_CSEL_MPIR] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_MPIR_LEAVES,
@@ -115,9 +115,9 @@ static bool intra_only(const char *collective)
     return in_words("scan exscan iscan iexscan", collective) || strstr(collective, "neighbor_");
 }
 
-/* Whether a leaf's name (n characters) is of this collective and, if it says so, of this kind of
+/* Whether a entry's name (n characters) is of this collective and, if it says so, of this kind of
  * communicator. */
-static bool leaf_fits(const char *leaf, size_t n, const struct place *place)
+static bool entry_fits(const char *entry, size_t n, const struct place *place)
 {
     static const char *const starts[] = {"algorithm=MPIR_", "algorithm=MPIDI_POSIX_mpi_",
                                          "composition=MPIDI_"};
@@ -125,8 +125,8 @@ static bool leaf_fits(const char *leaf, size_t n, const struct place *place)
     size_t name = strlen(place->collective);
 
     for (int i = 0; i < 3; i++) {
-        const char *rest = leaf + strlen(starts[i]);
-        if (!starts_with(leaf, starts[i]) || strlen(starts[i]) + name >= n ||
+        const char *rest = entry + strlen(starts[i]);
+        if (!starts_with(entry, starts[i]) || strlen(starts[i]) + name >= n ||
             strncasecmp(rest, place->collective, name))
             continue;
         rest += name;
@@ -142,20 +142,20 @@ static bool leaf_fits(const char *leaf, size_t n, const struct place *place)
 }
 
 /* The words of a list that fit a collective, for a line. */
-static void known_leaves(const char *words, const struct place *place, char *text, size_t size)
+static void known_entries(const char *words, const struct place *place, char *text, size_t size)
 {
     size_t used = 0, n;
 
     text[0] = 0;
     for (; *words; words += n + (words[n] == ' ')) {
         n = strcspn(words, " ");
-        if (leaf_fits(words, n, place) && used < size)
+        if (entry_fits(words, n, place) && used < size)
             used += (size_t) snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int) n,
                                       words);
     }
 }
 
-/* ---- a leaf ---- */
+/* ---- a entry ---- */
 
 static bool check_our_parameter(struct check *c, const char *name, const char *value)
 {
@@ -205,12 +205,12 @@ static bool is_number(const char *text, long low, long high)
     return *text >= '0' && *text <= '9' && *end == 0 && !errno && low <= number && number <= high;
 }
 
-/* The parameters a leaf of MPICH's own must have, all of them: it would take any number for one
+/* The parameters a entry of MPICH's own must have, all of them: it would take any number for one
  * that is missing. */
-static const char *their_parameters(const char *leaf)
+static const char *their_parameters(const char *entry)
 {
 #define NC_CHECK(name, parameters) \
-    if (!strcmp(leaf, name)) \
+    if (!strcmp(entry, name)) \
         return parameters;
     NC_CSEL_PARAMETERS(NC_CHECK)
 #undef NC_CHECK
@@ -234,7 +234,7 @@ static bool check_their_parameter(struct check *c, const char *wanted, const cha
     return true;
 }
 
-static bool check_parameter(struct check *c, const char *leaf, bool ours, const char *key)
+static bool check_parameter(struct check *c, const char *entry, bool ours, const char *key)
 {
     char *name = MPL_strdup_no_spaces(key), *value;
     bool good = split(name, &value);
@@ -243,24 +243,24 @@ static bool check_parameter(struct check *c, const char *leaf, bool ours, const 
         wrong(c, c->at, "\"%s\": must be PARAMETER=VALUE", key);
     else
         good = ours ? check_our_parameter(c, name, value)
-                    : check_their_parameter(c, their_parameters(leaf), name, value);
+                    : check_their_parameter(c, their_parameters(entry), name, value);
     MPL_free(name);
     return good;
 }
 
-static bool is_ours(const char *leaf)
+static bool is_ours(const char *entry)
 {
-    size_t n = strlen(leaf);
-    return n > 9 && !strcmp(leaf + n - 9, "_numacoll");
+    size_t n = strlen(entry);
+    return n > 9 && !strcmp(entry + n - 9, "_numacoll");
 }
 
-/* Whether the leaf can serve where it stands. */
+/* Whether the entry can serve where it stands. */
 static bool check_standing(struct check *c, const char *name, const struct place *place)
 {
     char known[1024];
 
-    if (!in_words(c->level->leaves, name) || !leaf_fits(name, strlen(name), place)) {
-        known_leaves(c->level->leaves, place, known, sizeof known);
+    if (!in_words(c->level->entries, name) || !entry_fits(name, strlen(name), place)) {
+        known_entries(c->level->entries, place, known, sizeof known);
         return wrong(c, c->at, "%s: must be one of %s%s", name,
                      *known ? known : "none: nothing is chosen for it here",
                      place->kind || intra_only(place->collective)
@@ -275,10 +275,10 @@ static bool check_standing(struct check *c, const char *name, const struct place
     return true;
 }
 
-static bool check_leaf(struct check *c, const char *name, struct json_object *parameters,
-                       const struct place *place)
+static bool check_entry(struct check *c, const char *name, struct json_object *parameters,
+                        const struct place *place)
 {
-    const char *leaf_at = c->at, *wanted = is_ours(name) ? "" : their_parameters(name);
+    const char *entry_at = c->at, *wanted = is_ours(name) ? "" : their_parameters(name);
     int given = 0, needed = 0;
 
     if (!check_standing(c, name, place))
@@ -294,7 +294,7 @@ static bool check_leaf(struct check *c, const char *name, struct json_object *pa
     for (const char *p = strchr(wanted, '='); p; p = strchr(p + 1, '='))
         needed++;
     return is_ours(name) || given >= needed ||
-           wrong(c, leaf_at, "%s: must have all of its parameters: %s", name, wanted);
+           wrong(c, entry_at, "%s: must have all of its parameters: %s", name, wanted);
 }
 
 /* ---- conditions ---- */
@@ -400,7 +400,7 @@ static bool certain(struct json_object *object, const char *last, const struct p
     return is_yes_or_no(last) && has_key(object, other);
 }
 
-/* MPICH leaves a condition that is yes or no, or about the kind of communicator, without an
+/* MPICH entries a condition that is yes or no, or about the kind of communicator, without an
  * alternative. */
 static bool may_fail(const char *condition)
 {
@@ -420,7 +420,7 @@ static bool check_node(struct check *c, struct json_object *object, const char *
     if (starts_with(name, "algorithm=") || starts_with(name, "composition=")) {
         if (json_object_object_length(object) != 1)
             return wrong(c, c->at, "%s: must be alone in its object", name);
-        return check_leaf(c, name, value, place);
+        return check_entry(c, name, value, place);
     }
     return check_condition(c, name, &below) && check_tree(c, value, &below);
 }
@@ -566,13 +566,13 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIR_numacoll_leaf(struct json_object *leaf)
+int MPIR_numacoll_csel_entry(struct json_object *entry)
 {
     int row = -1;
 
-    json_object_object_foreach(leaf, key_of_leaf, parameters)
+    json_object_object_foreach(entry, key_of_entry, parameters)
     {
-        char *name = MPL_strdup_no_spaces(key_of_leaf);
+        char *name = MPL_strdup_no_spaces(key_of_entry);
         bool ours = is_ours(name);
         MPL_free(name);
         if (!ours)
@@ -583,11 +583,11 @@ int MPIR_numacoll_leaf(struct json_object *leaf)
             int i, number;
             (void) unused;
             if (row < 0)
-                row = MPIDI_NUMACOLL_leaf_new();
+                row = MPIDI_NUMACOLL_csel_entry_new();
             if (row >= 0 && split(parameter, &value)) {
                 i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, parameter);
                 if (i >= 0 && MPIDI_NUMACOLL_parse(i, value, &number))
-                    MPIDI_NUMACOLL_leaf_set(row, i, number);
+                    MPIDI_NUMACOLL_csel_entry_set(row, i, number);
             }
             MPL_free(parameter);
         }

@@ -1,4 +1,4 @@
-/* Info keys, parameters of leaves, variables: which value holds. Always built.
+/* Info keys, parameters of entries, variables: which value holds. Always built.
  *
  * A communicator's info keys are kept in MPICH's array of hints, at its end, which MPICH clears
  * when it makes a communicator and passes on to nobody. Zero is "not set" there, so a value is kept
@@ -28,8 +28,8 @@ static const void *const cvar[NC_SETTING_COUNT] = {
 NC_ENUM_VALUES(NC_SAME)
 #undef NC_SAME
 
-static int (*leaves)[NC_SETTING_COUNT];
-static int leaf_count;
+static int (*entries)[NC_SETTING_COUNT];
+static int entry_count;
 
 static int turned(int value)
 {
@@ -43,7 +43,7 @@ static int *hint(MPIR_Comm *comm, int setting)
 
 /* ---- texts ---- */
 
-/* Texts of plans and choices, each once; a value is a place here. */
+/* Texts of specs and choices, each once; a value is a place here. */
 static char **texts;
 static int text_count;
 
@@ -88,9 +88,9 @@ const char *MPIDI_NUMACOLL_text(int value)
     return texts[value];
 }
 
-void MPIDI_NUMACOLL_plan(enum nc_setting setting, int value, struct nc_plan *plan)
+void MPIDI_NUMACOLL_level_spec(enum nc_setting setting, int value, struct nc_level_spec *spec)
 {
-    nc_plan_parse(plan, texts[value], MPIDI_NUMACOLL_variables[setting].values);
+    nc_level_spec_parse(spec, texts[value], MPIDI_NUMACOLL_variables[setting].values);
 }
 
 int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
@@ -141,12 +141,12 @@ int MPIDI_NUMACOLL_variable(enum nc_setting setting)
     return value < v->low ? v->low : value > v->high ? v->high : value;
 }
 
-int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int leaf, enum nc_setting setting)
+int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int entry, enum nc_setting setting)
 {
     if (*hint(comm, setting))
         return turned(*hint(comm, setting));
-    if (leaf >= 0 && leaves[leaf][setting])
-        return turned(leaves[leaf][setting]);
+    if (entry >= 0 && entries[entry][setting])
+        return turned(entries[entry][setting]);
     return MPIDI_NUMACOLL_variable(setting);
 }
 
@@ -172,27 +172,27 @@ void MPIDI_NUMACOLL_settings_restore_info(MPIR_Comm *comm, const int kept[NC_SET
         *hint(comm, i) = kept[i];
 }
 
-/* ---- leaves ---- */
+/* ---- entries ---- */
 
-int MPIDI_NUMACOLL_leaf_new(void)
+int MPIDI_NUMACOLL_csel_entry_new(void)
 {
-    void *larger = MPL_realloc(leaves, sizeof *leaves * (leaf_count + 1), MPL_MEM_COLL);
+    void *larger = MPL_realloc(entries, sizeof *entries * (entry_count + 1), MPL_MEM_COLL);
 
     if (!larger)
         return -1;
-    leaves = larger;
-    memset(leaves[leaf_count], 0, sizeof *leaves);
-    return leaf_count++;
+    entries = larger;
+    memset(entries[entry_count], 0, sizeof *entries);
+    return entry_count++;
 }
 
-void MPIDI_NUMACOLL_leaf_set(int leaf, enum nc_setting setting, int value)
+void MPIDI_NUMACOLL_csel_entry_set(int entry, enum nc_setting setting, int value)
 {
-    leaves[leaf][setting] = turned(value);
+    entries[entry][setting] = turned(value);
 }
 
-int MPIDI_NUMACOLL_leaf_count(void)
+int MPIDI_NUMACOLL_csel_entry_count(void)
 {
-    return leaf_count;
+    return entry_count;
 }
 
 void MPIDI_NUMACOLL_settings_clear(void)
@@ -201,7 +201,7 @@ void MPIDI_NUMACOLL_settings_clear(void)
         MPL_free(texts[--text_count]);
     MPL_free(texts);
     texts = NULL;
-    MPL_free(leaves);
-    leaves = NULL;
-    leaf_count = 0;
+    MPL_free(entries);
+    entries = NULL;
+    entry_count = 0;
 }

@@ -8,7 +8,7 @@
 #include "segment.h"
 #include "stats.h"
 #include "../core/nc_model.h"
-#include "../core/nc_plan.h"
+#include "../core/nc_level_spec.h"
 #include "../core/nc_route.h"
 #include "../shm/nc_barrier.h"
 #include "../shm/nc_bcast.h"
@@ -26,21 +26,21 @@ struct nc_levels {
 /* What Reduce, Bcast and Allreduce do above the node. */
 enum nc_direction { NC_REDUCE, NC_BCAST, NC_ALLREDUCE, NC_DIRECTIONS };
 
-/* How calls are served, as the settings of the communicator, or of a leaf of the selection files,
+/* How calls are served, as the settings of the communicator, or of a entry of the selection files,
  * want it. Filled by choose.c. */
 struct nc_choice {
     struct nc_bcast bcast;
     struct nc_bcast
-        bcast_below; /* on the levels below the highest, from the heads of their groups */
+        bcast_below; /* on the levels below the highest, from the group_leaders of their groups */
     enum nc_tree_kind bcast_tree;
     struct nc_route reduce, reduce_below; /* likewise */
     int allreduce_version;                /* value of ALLREDUCE_VERSION */
     struct nc_barrier barrier;
     enum nc_barrier_kind barrier_kind;
     /* above the node: */
-    struct nc_plan plan[NC_DIRECTIONS];
+    struct nc_level_spec spec[NC_DIRECTIONS];
     struct nc_links links;
-    int window; /* bytes, 0: by the model */
+    int chunk_bytes; /* 0: by the model */
 };
 
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
@@ -59,9 +59,9 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_segment segment;
     struct nc_queue queue;
     struct nc_waiter waiter;
-    int leaves;
-    struct nc_choice *choice; /* [1 + leaves] of the communicator, then of each leaf */
-    char *trees;              /* [1 + leaves][tree_bytes] the memory of their trees */
+    int entries;
+    struct nc_choice *choice; /* [1 + entries] of the communicator, then of each entry */
+    char *trees;              /* [1 + entries][tree_bytes] the memory of their trees */
     size_t tree_bytes;
     int *units;    /* [size][NC_LEVELS] where each process is, -1: unknown; and more, see locate */
     char **region; /* [size] of the segment */
@@ -69,29 +69,29 @@ struct MPIDI_NUMACOLL_comm {
     int *numa;                      /* [size] NUMA node of each; all 0 if that of one is unknown */
     struct nc_groups groups;        /* by NUMA node, and their leaders */
     struct nc_team row;             /* the ranks of my NUMA node */
-    struct nc_team column;    /* of each NUMA node the rank with my index; size 0: they differ */
-    struct nc_levels inside;  /* by all levels of the node */
-    struct nc_levels data;    /* by those that data goes by, .. */
-    struct nc_groups below;   /* .. but the highest, on which: */
-    int head;                 /* of my group, and */
-    struct nc_team heads;     /* of all groups; index -1: I am none */
-    struct nc_hierarchy all;  /* on all nodes, once these are agreed */
-    bool unbound;             /* some rank's NUMA node is unknown */
-    size_t cache_bytes;       /* of the last-level cache */
-    struct nc_flow *flow;     /* [size] for scatter, gather, allgather, with */
-    struct nc_stream *stream; /* [size] a block of each rank, and */
-    struct nc_typed *typed;   /* [size] ... what it is made of */
-    size_t *sent;             /* [size] bytes, from each */
-    int *list;                /* [size] for ranks */
-    int *column_rank;         /* [size] of `column` */
+    struct nc_team column;   /* of each NUMA node the rank with my index; size 0: they differ */
+    struct nc_levels inside; /* by all levels of the node */
+    struct nc_levels data;   /* by those that data goes by, .. */
+    struct nc_groups below;  /* .. but the highest, on which: */
+    int group_leader;        /* of my group, and */
+    struct nc_team group_leaders; /* of all groups; index -1: I am none */
+    struct nc_hierarchy all;      /* on all nodes, once these are agreed */
+    bool unbound;                 /* some rank's NUMA node is unknown */
+    size_t cache_bytes;           /* of the last-level cache */
+    struct nc_flow *flow;         /* [size] for scatter, gather, allgather, with */
+    struct nc_stream *stream;     /* [size] a block of each rank, and */
+    struct nc_typed *typed;       /* [size] ... what it is made of */
+    size_t *sent;                 /* [size] bytes, from each */
+    int *list;                    /* [size] for ranks */
+    int *column_rank;             /* [size] of `column` */
     char *topo, *group_memory, *inside_memory, *data_memory, *queue_memory;
     struct {
         MPI_Op op;
         MPI_Datatype datatype;
         nc_combine *combine;
     } numbers; /* what has been looked up last, for a call often follows one like it */
-    struct nc_ledger ledger;
-    struct nc_counted counted;
+    struct nc_traffic traffic;
+    struct nc_comm_stats stats;
     void *memory; /* of all the arrays */
 };
 

@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct nc_counted *alive;
-static struct nc_counts freed;
+static struct nc_comm_stats *alive;
+static struct nc_stats freed;
 
 const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
 {
@@ -25,22 +25,22 @@ const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
     }
 }
 
-static void add(struct nc_counts *sum, const struct nc_counts *counts)
+static void add(struct nc_stats *sum, const struct nc_stats *counts)
 {
     for (size_t i = 0; i < sizeof *sum / sizeof(uint64_t); i++)
         ((uint64_t *) sum)[i] += ((const uint64_t *) counts)[i];
 }
 
 /* What of a communicator's counts stays when it is gone, and, while it lives, its segment. */
-static void add_counted(struct nc_counts *sum, const struct nc_counted *c, bool lives)
+static void add_stats(struct nc_stats *sum, const struct nc_comm_stats *c, bool lives)
 {
-    struct nc_counts all = c->counts;
+    struct nc_stats all = c->counts;
 
     all.waits_spinning = c->waiter->ended_spinning;
     all.waits_in_progress = c->waiter->ended_in_progress;
     all.waits_yielding = c->waiter->ended_yielding;
-    all.copied_local = c->ledger->local;
-    all.copied_remote = c->ledger->remote;
+    all.copied_local = c->traffic->local;
+    all.copied_remote = c->traffic->remote;
     if (lives && c->segment->base) {
         all.segment_bytes = c->segment->bytes;
         all.huge_bytes = c->segment->huge_bytes;
@@ -51,7 +51,7 @@ static void add_counted(struct nc_counts *sum, const struct nc_counted *c, bool 
     add(sum, &all);
 }
 
-void MPIDI_NUMACOLL_counts_add(struct nc_counted *c)
+void MPIDI_NUMACOLL_stats_add(struct nc_comm_stats *c)
 {
     pthread_mutex_lock(&lock);
     c->next = alive;
@@ -62,26 +62,26 @@ void MPIDI_NUMACOLL_counts_add(struct nc_counted *c)
     pthread_mutex_unlock(&lock);
 }
 
-void MPIDI_NUMACOLL_counts_remove(struct nc_counted *c)
+void MPIDI_NUMACOLL_stats_remove(struct nc_comm_stats *c)
 {
     pthread_mutex_lock(&lock);
     *c->link = c->next;
     if (c->next)
         c->next->link = c->link;
-    add_counted(&freed, c, false);
+    add_stats(&freed, c, false);
     pthread_mutex_unlock(&lock);
 }
 
-void MPIDI_NUMACOLL_counts_start(uint64_t microseconds)
+void MPIDI_NUMACOLL_stats_start(uint64_t microseconds)
 {
     freed.start_microseconds = microseconds;
 }
 
-void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum)
+void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum)
 {
     pthread_mutex_lock(&lock);
     *sum = freed;
-    for (const struct nc_counted *c = alive; c; c = c->next)
-        add_counted(sum, c, true);
+    for (const struct nc_comm_stats *c = alive; c; c = c->next)
+        add_stats(sum, c, true);
     pthread_mutex_unlock(&lock);
 }

@@ -12,7 +12,7 @@
 #include "../shm/nc_wait.h"
 
 /* What is counted of a communicator; also the sum over several. Nothing but uint64_t. */
-struct nc_counts {
+struct nc_stats {
     uint64_t served[NC_COLL_COUNT]
                    [NC_MOST_ALGORITHMS]; /* calls of the user, at either level, by algorithm */
     uint64_t bytes[NC_COLL_COUNT][NC_MOST_ALGORITHMS]; /* of their messages */
@@ -30,21 +30,21 @@ struct nc_counts {
 
 /* The counts of one communicator, and where the rest of them is kept. One thread at a time counts.
  */
-struct nc_counted {
-    struct nc_counts counts;
+struct nc_comm_stats {
+    struct nc_stats counts;
     const struct nc_waiter *waiter;
-    const struct nc_ledger *ledger;
+    const struct nc_traffic *traffic;
     const struct nc_segment *segment;
-    struct nc_counted *next, **link; /* list of all that are alive */
+    struct nc_comm_stats *next, **link; /* list of all that are alive */
 };
 
 const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason);
 
 /* From now on it is part of the sum; from then on its last values are. */
-void MPIDI_NUMACOLL_counts_add(struct nc_counted *counted);
-void MPIDI_NUMACOLL_counts_remove(struct nc_counted *counted);
+void MPIDI_NUMACOLL_stats_add(struct nc_comm_stats *counted);
+void MPIDI_NUMACOLL_stats_remove(struct nc_comm_stats *counted);
 
-void MPIDI_NUMACOLL_counts_start(uint64_t microseconds);
-void MPIDI_NUMACOLL_counts_sum(struct nc_counts *sum);
+void MPIDI_NUMACOLL_stats_start(uint64_t microseconds);
+void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum);
 
 #endif

@@ -206,11 +206,11 @@ int MPIDI_NUMACOLL_world_init(void)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = meet(&masks);
     MPIR_ERR_CHECK(mpi_errno);
-    w->crowded = masks && nc_cpus_crowded(masks, MPIR_Process.local_size);
+    w->oversubscribed = masks && nc_cpus_oversubscribed(masks, MPIR_Process.local_size);
     mpi_errno = MPIDI_NUMACOLL_locations_init(masks);
     MPIR_ERR_CHECK(mpi_errno);
     w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
-               (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->crowded);
+               (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->oversubscribed);
     w->cache_bytes = last_level_cache_bytes();
     if (w->yield) {
         mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
@@ -221,7 +221,7 @@ int MPIDI_NUMACOLL_world_init(void)
     w->initialised = true;
     MPL_wtime(&end);
     MPL_wtime_diff(&start, &end, &seconds);
-    MPIDI_NUMACOLL_counts_start((uint64_t) (seconds * 1e6));
+    MPIDI_NUMACOLL_stats_start((uint64_t) (seconds * 1e6));
 
 fn_exit:
     return mpi_errno;

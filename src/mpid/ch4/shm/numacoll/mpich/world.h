@@ -8,8 +8,8 @@
 
 struct nc_world {
     bool initialised;
-    bool yield;   /* waits give the CPU away at once */
-    bool crowded; /* ranks of this node outnumber the processors they may use */
+    bool yield;          /* waits give the CPU away at once */
+    bool oversubscribed; /* ranks of this node outnumber the processors they may use */
     size_t cache_bytes;
 };
 extern struct nc_world MPIDI_NUMACOLL_world;

@@ -5,7 +5,7 @@
 /* A rank's part in a call. Those I lead, and those I hand on to, read my ring; in a flat group that
  * I do not lead my children read what I read. */
 struct part {
-    struct nc_part place;
+    struct nc_position place;
     int source;  /* whose ring the fragments are in for me; of the root -1 */
     int beside;  /* children, the first, that read there too */
     bool relays; /* others read my ring, so I take the fragments into it */
@@ -15,7 +15,7 @@ static void find_part(struct part *p, const struct nc_bcast *b, int root)
 {
     int own;
 
-    nc_part_find(&p->place, &b->route, root);
+    nc_position_find(&p->place, &b->route, root);
     own = p->place.levels - 1;
     p->source = p->place.parent;
     p->beside = 0;
@@ -28,7 +28,7 @@ static void find_part(struct part *p, const struct nc_bcast *b, int root)
 
 static int child(const struct part *p, int i)
 {
-    return nc_part_child(&p->place, i);
+    return nc_position_child(&p->place, i);
 }
 
 /* The readers of my ring: those I lead, and in a group that I do not lead those I hand on to. */
@@ -51,19 +51,19 @@ static struct nc_readers readers_of(const struct nc_bcast *b, const struct part 
 /* Hands header and, of an inline message, payload to each, as the announcement of the first
  * fragment. */
 static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to,
-                      const struct nc_post_header *header, const char *payload)
+                      const struct nc_control_header *header, const char *payload)
 {
     struct nc_queue *q = b->transfer.queue;
 
     for (int i = from; i < to; i++) {
-        struct nc_post *post;
-        int error = nc_queue_take_post(q, child(p, i), &post);
+        struct nc_control *control;
+        int error = nc_queue_take_recv_control(q, child(p, i), &control);
         if (error)
             return error;
-        post->header = *header;
+        control->header = *header;
         if (header->fragment == 0)
-            memcpy(post->payload, payload, header->total);
-        nc_queue_announce(q, post, 1);
+            memcpy(control->payload, payload, header->total);
+        nc_queue_announce(q, control, 1);
     }
     return 0;
 }
@@ -73,12 +73,12 @@ static int tell(struct nc_bcast *b, const struct part *p, int from, int to, uint
     struct nc_queue *q = b->transfer.queue;
 
     for (int i = from; i < to; i++)
-        nc_queue_announce(q, nc_queue_post(q, child(p, i)), n);
+        nc_queue_announce(q, nc_queue_recv_control(q, child(p, i)), n);
     return 0;
 }
 
 static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int to,
-                         const struct nc_post_header *header, uint64_t i)
+                         const struct nc_control_header *header, uint64_t i)
 {
     return i == 0 ? tell_first(b, p, from, to, header, NULL) : tell(b, p, from, to, i + 1);
 }
@@ -87,14 +87,14 @@ static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int
 
 static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_post_header header = {.total = nc_stream_rest(stream), .fragment = 0};
-    char payload[NC_POST_PAYLOAD];
+    struct nc_control_header header = {.total = nc_stream_rest(stream), .fragment = 0};
+    char payload[NC_INLINE_BYTES];
     int copied, told;
 
-    /* both may be far away, and the stores to a post would wait for the load of the data */
+    /* both may be far away, and the stores to a control slot would wait for the load of the data */
     for (int i = 0; i < p->place.children; i++)
-        nc_queue_prefetch_post(b->transfer.queue, child(p, i), header.total);
-    copied = nc_copy_in(stream, payload, header.total, 0, b->transfer.ledger);
+        nc_queue_prefetch_recv_control(b->transfer.queue, child(p, i), header.total);
+    copied = nc_copy_in(stream, payload, header.total, 0, b->transfer.traffic);
     told = tell_first(b, p, 0, p->place.children, &header, payload);
     return told ? told : copied;
 }
@@ -125,7 +125,7 @@ static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_s
 /* A message on its way: its fragments are in the source's ring, and, with a relay, also in mine. */
 struct message {
     struct nc_flow flow;
-    struct nc_post_header relayed;
+    struct nc_control_header relayed;
 };
 
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
@@ -152,7 +152,7 @@ static int relay_fragment(struct nc_bcast *b, const struct part *p, struct messa
         return error;
     struct nc_stream into_slot = {.bytes = slot, .length = bytes};
     nc_copy_out(&into_slot, nc_transfer_source(&b->transfer, &m->flow, i), bytes,
-                nc_transfer_remote(&b->transfer, m->flow.rank), b->transfer.ledger);
+                nc_transfer_remote(&b->transfer, m->flow.rank), b->transfer.traffic);
     error = tell_fragment(b, p, p->beside, p->place.children, &m->relayed, i);
     if (!error)
         nc_transfer_out(&b->transfer, &m->flow, i, slot);
@@ -169,13 +169,13 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     if (p->relays)
         m->flow.how &= ~NC_COPY_REMOTE; /* to the user it comes from my own ring */
     for (uint64_t i = 0; i < m->flow.fragments; i++) {
-        int error = nc_queue_await(q, m->flow.post, i + 1);
+        int error = nc_queue_await(q, m->flow.control, i + 1);
         if (!error)
             error = p->relays ? relay_fragment(b, p, m, &readers, i) : read_fragment(b, p, m, i);
         if (error)
             return error;
         if (nc_frag_ends_set(i + 1, q->geometry.set_slots))
-            nc_queue_give_back(q, i + 1);
+            nc_queue_acknowledge(q, i + 1);
     }
     return m->flow.copied;
 }
@@ -188,15 +188,15 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     int error;
 
     nc_copy_prefetch_out(stream);
-    error = nc_transfer_meet(&b->transfer, &m.flow, nc_queue_post(q, q->rank), stream, p->source,
-                             1);
+    error = nc_transfer_meet(&b->transfer, &m.flow, nc_queue_recv_control(q, q->rank), stream,
+                             p->source, 1);
 
     if (error)
         return error;
     *sent = m.flow.header.total;
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
-    error = tell_first(b, p, 0, p->place.children, &m.flow.header, m.flow.post->payload);
+    error = tell_first(b, p, 0, p->place.children, &m.flow.header, m.flow.control->payload);
     nc_transfer_payload(&b->transfer, &m.flow, 0);
     return error ? error : m.flow.copied;
 }

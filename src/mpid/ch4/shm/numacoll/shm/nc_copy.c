@@ -132,7 +132,7 @@ static int unpack(struct nc_stream *s, const char *from, size_t n)
     return 0;
 }
 
-int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_ledger *ledger)
+int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_traffic *traffic)
 {
     int error = 0;
 
@@ -141,12 +141,12 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_l
     else
         error = pack(s, shared, n);
     s->at += n;
-    nc_copy_count(ledger, n, how);
+    nc_copy_count(traffic, n, how);
     return error;
 }
 
 int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
-                struct nc_ledger *ledger)
+                struct nc_traffic *traffic)
 {
     size_t room = s->length - s->at;
     int error = 0;
@@ -162,6 +162,6 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
     else
         memcpy(s->bytes + s->at, shared, n);
     s->at += n;
-    nc_copy_count(ledger, n, how);
+    nc_copy_count(traffic, n, how);
     return error;
 }

@@ -38,7 +38,7 @@ static inline size_t nc_stream_rest(const struct nc_stream *stream)
 
 /* Bytes a process has copied between user buffers and shared memory, by whether the shared memory
  * is on the process's own NUMA node. One writer; read by it alone. */
-struct nc_ledger {
+struct nc_traffic {
     uint64_t local, remote;
 };
 
@@ -53,23 +53,24 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 enum nc_copy_how {
     NC_COPY_BESIDE_CACHE =
         1, /* out of shared memory: store past the cache, the message is larger than it */
-    NC_COPY_REMOTE = 2, /* for the ledger: the shared memory is on another NUMA node */
+    NC_COPY_REMOTE = 2, /* for the traffic: the shared memory is on another NUMA node */
 };
 
 /* how: bits of nc_copy_how. Ledger NULL: the copy is not counted. */
-static inline void nc_copy_count(struct nc_ledger *ledger, size_t n, int how)
+static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
 {
-    if (ledger)
-        *(how & NC_COPY_REMOTE ? &ledger->remote : &ledger->local) += n;
+    if (traffic)
+        *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
 
 /* Copies the next n bytes of the stream into shared memory; n <= length - at. how: bits of
- * nc_copy_how. The ledger may be NULL. 0 or the mover's error. */
-int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how, struct nc_ledger *ledger);
+ * nc_copy_how. The traffic may be NULL. 0 or the mover's error. */
+int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how,
+               struct nc_traffic *traffic);
 
 /* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is
- * dropped. how: bits of nc_copy_how. The ledger may be NULL. 0 or the mover's error. */
+ * dropped. how: bits of nc_copy_how. The traffic may be NULL. 0 or the mover's error. */
 int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int how,
-                struct nc_ledger *ledger);
+                struct nc_traffic *traffic);
 
 #endif

@@ -6,7 +6,7 @@
 struct gather {
     struct nc_transfer *transfer;
     const struct nc_team *team; /* who sends, if I receive */
-    struct nc_readers told;     /* of my post */
+    struct nc_readers told;     /* of my control slot */
     struct nc_readers readers;  /* of my slots */
     const int *group;           /* [ranks] group of each, or NULL: slots are for all who are told */
     struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
@@ -28,29 +28,29 @@ static int send_fragment(struct gather *g, uint64_t i)
     return error;
 }
 
-/* G1, and of a message that does not fit the post, fragment 0. */
+/* G1, and of a message that does not fit the control slot, fragment 0. */
 static int send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_queue *q = g->transfer->queue;
-    struct nc_post *post;
-    int error = nc_queue_take_out_post(q, &g->told, &post);
+    struct nc_control *control;
+    int error = nc_queue_take_send_control(q, &g->told, &control);
 
     if (error)
         return error;
     if (nc_transfer_is_inline(mine)) {
-        g->copied = nc_transfer_inline(g->transfer, post, mine, 0);
+        g->copied = nc_transfer_inline(g->transfer, control, mine, 0);
         return 0;
     }
     nc_transfer_begin(g->transfer, &g->mine, mine, q->rank);
     if (g->told.count[0] > 1)
         nc_transfer_fill_slots(g->transfer, &g->mine);
-    g->mine.post = post;
+    g->mine.control = control;
     g->mine.header.first_slot = nc_queue_position(q);
     if (g->group && g->readers.count[0] == 1) {
         /* alone in my group: only its length is told */
         g->mine.fragments = 0;
-        post->header = g->mine.header;
-        nc_queue_announce(q, post, 1);
+        control->header = g->mine.header;
+        nc_queue_announce(q, control, 1);
         return 0;
     }
     return send_fragment(g, 0);
@@ -59,12 +59,12 @@ static int send_first(struct gather *g, struct nc_stream *mine)
 /* ---- receiving ---- */
 
 /* G6: before the end of a set it would only cost, and after the last fragment comes the end. */
-static void give_back(struct gather *g, uint64_t n)
+static void acknowledge(struct gather *g, uint64_t n)
 {
     struct nc_queue *q = g->transfer->queue;
 
     if (g->open > 0 && nc_frag_ends_set(n, q->geometry.set_slots))
-        nc_queue_give_back(q, n);
+        nc_queue_acknowledge(q, n);
 }
 
 /* G5, when the fragment is announced. Whether more are to come. */
@@ -94,7 +94,7 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
         int r = nc_team_after(g->team, k), error;
 
         nc_copy_prefetch_out(&from[r]);
-        error = nc_transfer_meet(m, flow, nc_queue_out_post(q, r), &from[r], r, g->team->size);
+        error = nc_transfer_meet(m, flow, nc_queue_send_control(q, r), &from[r], r, g->team->size);
         if (error)
             return error;
         sent[r] = flow->header.total;
@@ -105,7 +105,7 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
             g->open++;
         }
     }
-    give_back(g, 1);
+    acknowledge(g, 1);
     return 0;
 }
 
@@ -116,14 +116,14 @@ static int receive_round(struct gather *g, uint64_t i)
     int kept = 0;
 
     for (int k = 0; k < g->open; k++) {
-        int error = nc_queue_await(g->transfer->queue, flow[k].post, i + 1);
+        int error = nc_queue_await(g->transfer->queue, flow[k].control, i + 1);
         if (error)
             return error;
         if (receive_fragment(g, &flow[k], i))
             flow[kept++] = flow[k];
     }
     g->open = kept;
-    give_back(g, i + 1);
+    acknowledge(g, i + 1);
     return 0;
 }
 

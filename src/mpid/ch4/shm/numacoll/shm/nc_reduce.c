@@ -7,25 +7,25 @@
 /* A rank's part in a call. */
 struct reduce {
     struct nc_transfer *transfer;
-    const struct nc_combiner *combiner;
+    const struct nc_op_kernel *kernel;
     struct nc_stream *stream;
-    struct nc_flow *mine; /* what I have, in fragments; inline there are none */
-    struct nc_post *post; /* where it is told, if I send */
+    struct nc_flow *mine;       /* what I have, in fragments; inline there are none */
+    struct nc_control *control; /* where it is told, if I send */
     struct nc_readers readers;
-    const struct nc_part *part; /* up a tree, or */
-    const struct nc_team *team; /* in order */
+    const struct nc_position *part; /* up a tree, or */
+    const struct nc_team *team;     /* in order */
     int sources; /* transfer->flow[0 .. sources - 1] are what I combine, in that order */
-    int copied;  /* 0, or the first error of a copy or of the combiner */
+    int copied;  /* 0, or the first error of a copy or of the kernel */
     bool unequal;
 };
 
-_Static_assert((offsetof(struct nc_post, payload) + NC_REDUCE_PAD) % 16 == 0,
+_Static_assert((offsetof(struct nc_control, payload) + NC_REDUCE_PAD) % 16 == 0,
                "a post begins at a line");
 
 /* Where the elements of an inline message are. */
-static char *inline_elements(struct nc_post *post)
+static char *inline_elements(struct nc_control *control)
 {
-    return post->payload + NC_REDUCE_PAD;
+    return control->payload + NC_REDUCE_PAD;
 }
 
 /* ---- what I have ---- */
@@ -39,7 +39,7 @@ static size_t bytes_of(const struct reduce *r, uint64_t i)
 /* The header of mine, with fragments of whole elements. */
 static void begin(struct reduce *r)
 {
-    size_t element = r->combiner->element;
+    size_t element = r->kernel->element;
     struct nc_flow *mine = r->mine;
 
     nc_transfer_begin(r->transfer, mine, r->stream, r->transfer->queue->rank);
@@ -55,16 +55,16 @@ static void begin(struct reduce *r)
 
 static size_t first_of(const struct reduce *r, uint64_t i)
 {
-    return i * r->mine->header.fragment / r->combiner->element;
+    return i * r->mine->header.fragment / r->kernel->element;
 }
 
 /* J1 */
-static int open_post(struct reduce *r)
+static int open_control(struct reduce *r)
 {
-    int error = nc_queue_take_out_post(r->transfer->queue, &r->readers, &r->post);
+    int error = nc_queue_take_send_control(r->transfer->queue, &r->readers, &r->control);
 
     if (!error)
-        r->post->header = r->mine->header;
+        r->control->header = r->mine->header;
     return error;
 }
 
@@ -83,7 +83,7 @@ static int source(const struct reduce *r, int k)
 {
     int last = r->sources - 1;
 
-    return r->part ? nc_part_child(r->part, last - k) : r->team->rank[last - k];
+    return r->part ? nc_position_child(r->part, last - k) : r->team->rank[last - k];
 }
 
 /* J3: the header of source k. One whose length is not mine is left out: its slots come free at the
@@ -92,7 +92,7 @@ static int meet(struct reduce *r, int k)
 {
     struct nc_flow *flow = &r->transfer->flow[k];
     int rank = source(r, k);
-    int error = nc_transfer_meet(r->transfer, flow, nc_queue_out_post(r->transfer->queue, rank),
+    int error = nc_transfer_meet(r->transfer, flow, nc_queue_send_control(r->transfer->queue, rank),
                                  r->stream, rank, 1);
 
     if (error)
@@ -100,7 +100,7 @@ static int meet(struct reduce *r, int k)
     if (flow->header.total != r->mine->header.total ||
         flow->header.fragment != r->mine->header.fragment) {
         r->unequal = true;
-        flow->post = NULL;
+        flow->control = NULL;
     }
     return 0;
 }
@@ -122,30 +122,30 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     int error;
 
     *fragment = NULL;
-    if (!flow->post)
+    if (!flow->control)
         return 0;
-    error = nc_queue_await(r->transfer->queue, flow->post, i + 1);
+    error = nc_queue_await(r->transfer->queue, flow->control, i + 1);
     *fragment = nc_transfer_source(r->transfer, flow, i);
     return error;
 }
 
 /* J6: before the end of a set it would only cost, and after the last round comes the end. */
-static void give_back(struct reduce *r, uint64_t n)
+static void acknowledge(struct reduce *r, uint64_t n)
 {
     struct nc_queue *q = r->transfer->queue;
 
     if (r->sources > 0 && n < r->mine->fragments && nc_frag_ends_set(n, q->geometry.set_slots))
-        nc_queue_give_back(q, n);
+        nc_queue_acknowledge(q, n);
 }
 
 static void count(struct reduce *r, int k, size_t bytes)
 {
-    nc_copy_count(r->transfer->ledger, bytes, r->transfer->flow[k].how);
+    nc_copy_count(r->transfer->traffic, bytes, r->transfer->flow[k].how);
 }
 
 /* ---- elements that come to one place ---- */
 
-struct fold {
+struct accumulation {
     struct reduce *r;
     size_t first, n;  /* elements of the message */
     char *place;      /* NULL: the result */
@@ -153,27 +153,27 @@ struct fold {
     bool begun;       /* of others, whether there is anything */
 };
 
-static char *place_of(const struct fold *f)
+static char *place_of(const struct accumulation *f)
 {
-    const struct nc_combiner *c = f->r->combiner;
+    const struct nc_op_kernel *c = f->r->kernel;
 
     return f->place ? f->place : c->result + f->first * c->element;
 }
 
 /* Mine to begin with. The stream has it next; numbers stay where they are, so that no pass is made
  * over them alone. */
-static void fold_mine(struct fold *f)
+static void accumulate_mine(struct accumulation *f)
 {
-    const struct nc_combiner *c = f->r->combiner;
+    const struct nc_op_kernel *c = f->r->kernel;
     int error = 0;
 
     f->begun = true;
     if (c->numbers) {
         f->last = c->mine + f->first * c->element;
         if (f->place)
-            nc_copy_count(f->r->transfer->ledger, f->n * c->element, 0);
+            nc_copy_count(f->r->transfer->traffic, f->n * c->element, 0);
     } else if (f->place) {
-        error = nc_copy_in(f->r->stream, f->place, f->n * c->element, 0, f->r->transfer->ledger);
+        error = nc_copy_in(f->r->stream, f->place, f->n * c->element, 0, f->r->transfer->traffic);
     } else {
         error = c->own(c->context, f->first, f->n);
     }
@@ -181,13 +181,13 @@ static void fold_mine(struct fold *f)
 }
 
 /* Others', which are in shared memory, in front. */
-static void fold_packed(struct fold *f, const char *packed)
+static void accumulate_packed(struct accumulation *f, const char *packed)
 {
-    const struct nc_combiner *c = f->r->combiner;
+    const struct nc_op_kernel *c = f->r->kernel;
 
     if (!c->numbers) {
         f->r->copied = f->place
-                           ? c->join_packed(c->context, packed, f->place, f->n)
+                           ? c->reduce_packed(c->context, packed, f->place, f->n)
                            : (f->begun ? c->join : c->take)(c->context, f->first, packed, f->n);
     } else if (f->last) {
         c->numbers(place_of(f), packed, f->last, f->n);
@@ -198,23 +198,23 @@ static void fold_packed(struct fold *f, const char *packed)
     f->begun = true;
 }
 
-static void fold_end(struct fold *f)
+static void accumulate_end(struct accumulation *f)
 {
     if (f->n > 0 && f->last && f->last != place_of(f))
-        memcpy(place_of(f), f->last, f->n * f->r->combiner->element);
+        memcpy(place_of(f), f->last, f->n * f->r->kernel->element);
 }
 
 /* ---- up a tree ---- */
 
 /* Fragment i of mine and of the children: to the place it is sent from, or to the result. */
-static int join_children(struct reduce *r, uint64_t i, char *place)
+static int reduce_children(struct reduce *r, uint64_t i, char *place)
 {
     size_t bytes = bytes_of(r, i);
-    struct fold f = {
-        .r = r, .first = first_of(r, i), .n = bytes / r->combiner->element, .place = place};
+    struct accumulation f = {
+        .r = r, .first = first_of(r, i), .n = bytes / r->kernel->element, .place = place};
     int error;
 
-    fold_mine(&f);
+    accumulate_mine(&f);
     error = meet_sources(r, i);
     for (int k = 0; k < r->sources && !error; k++) {
         const char *fragment;
@@ -222,9 +222,9 @@ static int join_children(struct reduce *r, uint64_t i, char *place)
         if (error || !fragment || r->copied)
             continue;
         count(r, k, bytes);
-        fold_packed(&f, fragment);
+        accumulate_packed(&f, fragment);
     }
-    fold_end(&f);
+    accumulate_end(&f);
     return error;
 }
 
@@ -237,10 +237,10 @@ static int tree_round(struct reduce *r, uint64_t i)
     if (r->part->parent >= 0)
         error = take_slot(r, i, &place);
     if (!error)
-        error = join_children(r, i, place);
+        error = reduce_children(r, i, place);
     if (!error && r->part->parent >= 0)
-        nc_queue_announce(r->transfer->queue, r->post, i + 1);
-    give_back(r, i + 1);
+        nc_queue_announce(r->transfer->queue, r->control, i + 1);
+    acknowledge(r, i + 1);
     return error;
 }
 
@@ -253,7 +253,7 @@ static int up_the_tree(struct reduce *r)
     begin(r);
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        error = open_post(r);
+        error = open_control(r);
     }
     for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
         error = tree_round(r, i);
@@ -266,7 +266,7 @@ static int up_the_tree(struct reduce *r)
 static size_t part_in(const struct reduce *r, const struct nc_range *range, uint64_t i,
                       size_t *skip)
 {
-    size_t first = first_of(r, i), end = first + bytes_of(r, i) / r->combiner->element,
+    size_t first = first_of(r, i), end = first + bytes_of(r, i) / r->kernel->element,
            last = range->first + range->count;
 
     *skip = range->first > first ? range->first - first : 0;
@@ -275,10 +275,10 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
 }
 
 /* Fragment i of all, from the last of the team to the first. */
-static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
+static int reduce_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
-    size_t skip, n = part_in(r, range, i, &skip), element = r->combiner->element;
-    struct fold f = {.r = r, .first = first_of(r, i) + skip, .n = n};
+    size_t skip, n = part_in(r, range, i, &skip), element = r->kernel->element;
+    struct accumulation f = {.r = r, .first = first_of(r, i) + skip, .n = n};
     int error = 0;
 
     for (int k = 0; k < r->sources && n > 0 && !error; k++) {
@@ -287,9 +287,9 @@ static int join_in_order(struct reduce *r, const struct nc_range *range, uint64_
         if (error || !fragment || r->copied)
             continue;
         count(r, k, n * element);
-        fold_packed(&f, fragment + skip * element);
+        accumulate_packed(&f, fragment + skip * element);
     }
-    fold_end(&f);
+    accumulate_end(&f);
     return error;
 }
 
@@ -302,12 +302,12 @@ static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_
     if (error)
         return error;
     nc_transfer_keep_first(&r->copied,
-                           nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->transfer->ledger));
-    nc_queue_announce(r->transfer->queue, r->post, i + 1);
+                           nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->transfer->traffic));
+    nc_queue_announce(r->transfer->queue, r->control, i + 1);
     error = meet_sources(r, i);
     if (!error)
-        error = join_in_order(r, range, i);
-    give_back(r, i + 1);
+        error = reduce_in_order(r, range, i);
+    acknowledge(r, i + 1);
     return error;
 }
 
@@ -318,13 +318,13 @@ static int in_order(struct reduce *r, const struct nc_range *range)
 
     r->mine = &mine;
     begin(r);
-    error = open_post(r);
+    error = open_control(r);
     for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
         error = ordered_round(r, range, i);
     return error;
 }
 
-/* ---- inline: one round, in posts alone ---- */
+/* ---- inline: one round, in recv_controls alone ---- */
 
 static bool is_inline(const struct reduce *r)
 {
@@ -332,65 +332,65 @@ static bool is_inline(const struct reduce *r)
 }
 
 /* J1, and where the elements go */
-static int take_post(struct reduce *r, char **place)
+static int take_control(struct reduce *r, char **place)
 {
     struct nc_queue *q = r->transfer->queue;
     size_t bytes = nc_stream_rest(r->stream);
     int error;
 
     /* the stores to it would wait for the load of the data */
-    nc_queue_prefetch_out_post(q, bytes);
-    error = nc_queue_take_out_post(q, &r->readers, &r->post);
+    nc_queue_prefetch_send_control(q, bytes);
+    error = nc_queue_take_send_control(q, &r->readers, &r->control);
     if (error)
         return error;
-    r->post->header.total = bytes;
-    r->post->header.fragment = 0;
-    *place = inline_elements(r->post);
+    r->control->header.total = bytes;
+    r->control->header.fragment = 0;
+    *place = inline_elements(r->control);
     return 0;
 }
 
 /* J3, J4: what source k has of as many bytes, once it is announced; NULL: it is left out. */
-static int await_post(struct reduce *r, int k, size_t bytes, const char **elements)
+static int await_inline(struct reduce *r, int k, size_t bytes, const char **elements)
 {
     struct nc_queue *q = r->transfer->queue;
     int rank = source(r, k);
-    struct nc_post *post = nc_queue_out_post(q, rank);
-    int error = nc_queue_await(q, post, 1);
+    struct nc_control *control = nc_queue_send_control(q, rank);
+    int error = nc_queue_await(q, control, 1);
 
     *elements = NULL;
     if (error)
         return error;
-    if (post->header.total != bytes || post->header.fragment != 0) {
+    if (control->header.total != bytes || control->header.fragment != 0) {
         r->unequal = true;
     } else if (!r->copied && bytes > 0) {
-        *elements = inline_elements(post);
-        nc_copy_count(r->transfer->ledger, bytes, nc_transfer_remote(r->transfer, rank));
+        *elements = inline_elements(control);
+        nc_copy_count(r->transfer->traffic, bytes, nc_transfer_remote(r->transfer, rank));
     }
     return 0;
 }
 
-static int posts_up_the_tree(struct reduce *r)
+static int inline_up_the_tree(struct reduce *r)
 {
     size_t bytes = nc_stream_rest(r->stream);
-    struct fold f = {.r = r, .n = bytes / r->combiner->element};
+    struct accumulation f = {.r = r, .n = bytes / r->kernel->element};
     int error = 0;
 
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        error = take_post(r, &f.place);
+        error = take_control(r, &f.place);
         if (error)
             return error;
     }
-    fold_mine(&f);
+    accumulate_mine(&f);
     for (int k = 0; k < r->sources && !error; k++) {
         const char *theirs;
-        error = await_post(r, k, bytes, &theirs);
+        error = await_inline(r, k, bytes, &theirs);
         if (theirs)
-            fold_packed(&f, theirs);
+            accumulate_packed(&f, theirs);
     }
-    fold_end(&f);
+    accumulate_end(&f);
     if (!error && f.place)
-        nc_queue_announce(r->transfer->queue, r->post, 1);
+        nc_queue_announce(r->transfer->queue, r->control, 1);
     return error;
 }
 
@@ -398,30 +398,30 @@ static int posts_up_the_tree(struct reduce *r)
  * been combined. */
 static bool is_at_hand(const struct reduce *r, int k)
 {
-    const struct nc_combiner *c = r->combiner;
+    const struct nc_op_kernel *c = r->kernel;
 
     return c->numbers && r->sources - 1 - k == r->team->index && (k < 2 || c->mine != c->result);
 }
 
-static int posts_in_order(struct reduce *r, const struct nc_range *range)
+static int inline_in_order(struct reduce *r, const struct nc_range *range)
 {
     size_t bytes = nc_stream_rest(r->stream);
-    struct fold f = {.r = r, .first = range->first, .n = range->count};
+    struct accumulation f = {.r = r, .first = range->first, .n = range->count};
     char *place;
-    int error = take_post(r, &place);
+    int error = take_control(r, &place);
 
     if (error)
         return error;
-    r->copied = nc_copy_in(r->stream, place, bytes, 0, r->transfer->ledger);
-    nc_queue_announce(r->transfer->queue, r->post, 1);
+    r->copied = nc_copy_in(r->stream, place, bytes, 0, r->transfer->traffic);
+    nc_queue_announce(r->transfer->queue, r->control, 1);
     for (int k = 0; k < r->sources && !error; k++) {
-        const char *elements = r->combiner->mine;
+        const char *elements = r->kernel->mine;
         if (!is_at_hand(r, k))
-            error = await_post(r, k, bytes, &elements);
+            error = await_inline(r, k, bytes, &elements);
         if (elements && range->count > 0)
-            fold_packed(&f, elements + range->first * r->combiner->element);
+            accumulate_packed(&f, elements + range->first * r->kernel->element);
     }
-    fold_end(&f);
+    accumulate_end(&f);
     return error;
 }
 
@@ -435,27 +435,27 @@ static int end(struct reduce *r, int error, bool *unequal)
 }
 
 int nc_reduce_tree_node(struct nc_transfer *m, const struct nc_route *route, int root,
-                        const struct nc_combiner *combiner, struct nc_stream *mine, bool *unequal)
+                        const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal)
 {
-    struct nc_part p;
-    struct reduce r = {.transfer = m, .combiner = combiner, .stream = mine, .part = &p};
+    struct nc_position p;
+    struct reduce r = {.transfer = m, .kernel = kernel, .stream = mine, .part = &p};
 
-    nc_part_find(&p, route, root);
+    nc_position_find(&p, route, root);
     r.sources = p.children;
-    return end(&r, is_inline(&r) ? posts_up_the_tree(&r) : up_the_tree(&r), unequal);
+    return end(&r, is_inline(&r) ? inline_up_the_tree(&r) : up_the_tree(&r), unequal);
 }
 
 int nc_reduce_ordered_node(struct nc_transfer *m, const struct nc_team *team, int root,
-                           const struct nc_combiner *combiner, struct nc_stream *mine,
+                           const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal)
 {
     struct nc_queue *q = m->queue;
     struct reduce r = {.transfer = m,
-                       .combiner = combiner,
+                       .kernel = kernel,
                        .stream = mine,
                        .team = team,
                        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
                        .sources = root < 0 || root == q->rank ? team->size : 0};
 
-    return end(&r, is_inline(&r) ? posts_in_order(&r, range) : in_order(&r, range), unequal);
+    return end(&r, is_inline(&r) ? inline_in_order(&r, range) : in_order(&r, range), unequal);
 }

@@ -11,42 +11,43 @@ struct scatter {
     int copied; /* 0, or the first error of a copy */
 };
 
-/* S1: each message that fits goes into its reader's post; the others become flows. */
+/* S1: each message that fits goes into its reader's control slot; the others become flows. */
 static int send_inline(struct scatter *s, struct nc_stream *to)
 {
     struct nc_transfer *m = s->transfer;
     struct nc_queue *q = m->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
-        struct nc_post *post;
+        struct nc_control *control;
         int error;
 
         if (!nc_transfer_is_inline(&to[r])) {
             nc_transfer_begin(m, &m->flow[s->open++], &to[r], r);
             continue;
         }
-        /* both may be far away, and the stores to a post would wait for the load of the data */
-        nc_queue_prefetch_post(q, r, nc_stream_rest(&to[r]));
-        error = nc_queue_take_post(q, r, &post);
+        /* both may be far away, and the stores to a control slot would wait for the load of the
+         * data */
+        nc_queue_prefetch_recv_control(q, r, nc_stream_rest(&to[r]));
+        error = nc_queue_take_recv_control(q, r, &control);
         if (error)
             return error;
         nc_transfer_keep_first(&s->copied,
-                               nc_transfer_inline(m, post, &to[r], nc_transfer_remote(m, r)));
+                               nc_transfer_inline(m, control, &to[r], nc_transfer_remote(m, r)));
     }
     return 0;
 }
 
-/* S2: the next fragment into the reader's IN ring, where its slot is free. */
+/* S2: the next fragment into the reader's receive ring, where its slot is free. */
 static int send_fragment(struct nc_transfer *m, struct nc_flow *flow)
 {
     struct nc_queue *q = m->queue;
     int error = 0;
 
     if (flow->next == 0)
-        error = nc_queue_take_post(q, flow->rank, &flow->post);
+        error = nc_queue_take_recv_control(q, flow->rank, &flow->control);
     if (error)
         return error;
-    nc_transfer_announce(m, flow, flow->next, nc_queue_in_slot(q, flow->rank, flow->next));
+    nc_transfer_announce(m, flow, flow->next, nc_queue_recv_slot(q, flow->rank, flow->next));
     flow->next++;
     return 0;
 }
@@ -57,10 +58,10 @@ static int send_what_fits(struct nc_transfer *m, struct nc_flow *flow, uint64_t 
 {
     struct nc_queue *q = m->queue;
 
-    for (uint32_t i = 0; i < q->layout.in_slots && flow->next < flow->fragments; i++) {
+    for (uint32_t i = 0; i < q->layout.recv_slots && flow->next < flow->fragments; i++) {
         int error;
 
-        if (!nc_queue_in_is_free(q, flow->rank, flow->next))
+        if (!nc_queue_recv_slot_is_free(q, flow->rank, flow->next))
             return 0;
         error = send_fragment(m, flow);
         if (error)
@@ -99,7 +100,7 @@ static int send_fragments(struct scatter *s)
         const struct nc_flow *first = s->transfer->flow;
         error = send_round(s, &sent);
         if (!error && sent == 0)
-            error = nc_queue_await_in(s->transfer->queue, first->rank, first->next);
+            error = nc_queue_await_recv_slot(s->transfer->queue, first->rank, first->next);
     }
     return error;
 }
@@ -116,18 +117,18 @@ static int send(struct nc_transfer *m, struct nc_stream *to)
 
 /* ---- everybody else ---- */
 
-/* S3: each fragment out of my own IN ring. */
+/* S3: each fragment out of my own receive ring. */
 static int receive_fragments(struct nc_transfer *m, struct nc_flow *flow)
 {
     struct nc_queue *q = m->queue;
 
     for (uint64_t i = 0; i < flow->fragments; i++) {
-        int error = nc_queue_await(q, flow->post, i + 1);
+        int error = nc_queue_await(q, flow->control, i + 1);
         if (error)
             return error;
-        nc_transfer_out(m, flow, i, nc_queue_in_slot(q, q->rank, i));
-        if (nc_frag_ends_set(i + 1, q->layout.in_set))
-            nc_queue_give_back(q, i + 1);
+        nc_transfer_out(m, flow, i, nc_queue_recv_slot(q, q->rank, i));
+        if (nc_frag_ends_set(i + 1, q->layout.recv_set))
+            nc_queue_acknowledge(q, i + 1);
     }
     return 0;
 }
@@ -139,7 +140,7 @@ static int receive(struct nc_transfer *m, struct nc_stream *mine, size_t *sent)
     int error;
 
     nc_copy_prefetch_out(mine);
-    error = nc_transfer_meet(m, &flow, nc_queue_post(q, q->rank), mine, q->rank, 1);
+    error = nc_transfer_meet(m, &flow, nc_queue_recv_control(q, q->rank), mine, q->rank, 1);
 
     if (error)
         return error;

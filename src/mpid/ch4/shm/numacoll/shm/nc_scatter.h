@@ -5,9 +5,9 @@
 
 #include "nc_transfer.h"
 
-/* Sends to[r] of the root to stream `mine` of each other rank r, through the IN ring of r. At the
- * root `mine` and to[root] are not used: its own block is the caller's to copy; elsewhere `to` is
- * not. *sent, not set at the root: the length of what the root sent me, which mine's may differ
+/* Sends to[r] of the root to stream `mine` of each other rank r, through the receive ring of r. At
+ * the root `mine` and to[root] are not used: its own block is the caller's to copy; elsewhere `to`
+ * is not. *sent, not set at the root: the length of what the root sent me, which mine's may differ
  * from: what is too much is dropped, what is missing stays as it was. 0, or the error of a wait or
  * a copy; after an error of a copy the other ranks are still served. Source: Romanyuta, Kurnosov
  * 2022, Scatterv, with the slot protocol of PROTOCOLS.md. */

@@ -19,15 +19,15 @@ void nc_transfer_fill_slots(const struct nc_transfer *m, struct nc_flow *flow)
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
 }
 
-int nc_transfer_inline(const struct nc_transfer *m, struct nc_post *post, struct nc_stream *stream,
-                       int how)
+int nc_transfer_inline(const struct nc_transfer *m, struct nc_control *control,
+                       struct nc_stream *stream, int how)
 {
     int error;
 
-    post->header.total = nc_stream_rest(stream);
-    post->header.fragment = 0;
-    error = nc_copy_in(stream, post->payload, nc_stream_rest(stream), how, m->ledger);
-    nc_queue_announce(m->queue, post, 1);
+    control->header.total = nc_stream_rest(stream);
+    control->header.fragment = 0;
+    error = nc_copy_in(stream, control->payload, nc_stream_rest(stream), how, m->traffic);
+    nc_queue_announce(m->queue, control, 1);
     return error;
 }
 
@@ -40,27 +40,27 @@ void nc_transfer_into(const struct nc_transfer *m, struct nc_flow *flow, uint64_
 {
     if (!flow->copied)
         flow->copied = nc_copy_in(flow->stream, slot, fragment_bytes(flow, i), flow->how,
-                                  m->ledger);
+                                  m->traffic);
 }
 
 void nc_transfer_announce(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i, char *slot)
 {
     nc_transfer_into(m, flow, i, slot);
     if (i == 0)
-        flow->post->header = flow->header;
-    nc_queue_announce(m->queue, flow->post, i + 1);
+        flow->control->header = flow->header;
+    nc_queue_announce(m->queue, flow->control, i + 1);
 }
 
-int nc_transfer_meet(const struct nc_transfer *m, struct nc_flow *flow, struct nc_post *post,
+int nc_transfer_meet(const struct nc_transfer *m, struct nc_flow *flow, struct nc_control *control,
                      struct nc_stream *stream, int rank, int alike)
 {
     int error;
 
-    error = nc_queue_await(m->queue, post, 1);
+    error = nc_queue_await(m->queue, control, 1);
     if (error)
         return error;
-    flow->post = post;
-    flow->header = post->header;
+    flow->control = control;
+    flow->header = control->header;
     flow->stream = stream;
     flow->fragments = 0;
     if (flow->header.fragment)
@@ -75,8 +75,8 @@ int nc_transfer_meet(const struct nc_transfer *m, struct nc_flow *flow, struct n
 
 void nc_transfer_payload(const struct nc_transfer *m, struct nc_flow *flow, int how)
 {
-    flow->copied = nc_copy_out(flow->stream, flow->post->payload, flow->header.total, how,
-                               m->ledger);
+    flow->copied = nc_copy_out(flow->stream, flow->control->payload, flow->header.total, how,
+                               m->traffic);
 }
 
 void nc_transfer_out(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i,
@@ -84,5 +84,5 @@ void nc_transfer_out(const struct nc_transfer *m, struct nc_flow *flow, uint64_t
 {
     if (!flow->copied)
         flow->copied = nc_copy_out(flow->stream, slot, fragment_bytes(flow, i), flow->how,
-                                   m->ledger);
+                                   m->traffic);
 }

@@ -1,5 +1,6 @@
 /* What the collectives of ranks that share a segment have in common: a message goes between a
- * user's stream and shared memory, inline in a post, or as a row of fragments in a ring. No MPI. */
+ * user's stream and shared memory, inline in a control slot, or as a row of fragments in a ring. No
+ * MPI. */
 
 #ifndef NC_TRANSFER_H_INCLUDED
 #define NC_TRANSFER_H_INCLUDED
@@ -11,8 +12,8 @@
 
 /* A message on its way. Private to a rank. */
 struct nc_flow {
-    struct nc_post *post; /* where its fragments are announced */
-    struct nc_post_header header;
+    struct nc_control *control; /* where its fragments are announced */
+    struct nc_control_header header;
     struct nc_stream *stream;
     uint64_t fragments; /* 0: it is inline */
     uint64_t next;      /* fragments I have moved, for who moves several flows */
@@ -27,8 +28,8 @@ struct nc_transfer {
     bool sqrt_rule;            /* the writer's choice of fragments, see nc_frag_choose */
     uint32_t largest_fragment; /* bytes; at most a slot */
     size_t cache_bytes;        /* what is larger is stored past the cache */
-    const int *numa;           /* [ranks] NUMA nodes, for the ledger */
-    struct nc_ledger *ledger;
+    const int *numa;           /* [ranks] NUMA nodes, for the traffic */
+    struct nc_traffic *traffic;
     struct nc_flow *flow; /* [ranks] for one call at a time; bcast needs none */
 };
 
@@ -36,7 +37,7 @@ struct nc_transfer {
  * choice: nc_transfer_is_inline. The header's first_slot is 0. */
 static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
 {
-    return nc_stream_rest(stream) <= NC_POST_PAYLOAD;
+    return nc_stream_rest(stream) <= NC_INLINE_BYTES;
 }
 
 void nc_transfer_begin(const struct nc_transfer *transfer, struct nc_flow *flow,
@@ -46,29 +47,31 @@ void nc_transfer_begin(const struct nc_transfer *transfer, struct nc_flow *flow,
  * to overlap, and each announcement costs. */
 void nc_transfer_fill_slots(const struct nc_transfer *transfer, struct nc_flow *flow);
 
-/* Writer: a whole message into a post that is taken, and announces it. 0, or the error of the copy.
+/* Writer: a whole message into a control slot that is taken, and announces it. 0, or the error of
+ * the copy.
  */
-int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_post *post,
+int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control,
                        struct nc_stream *stream, int how);
 
 /* Writer: fragment i into a slot that is taken. */
 void nc_transfer_into(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
                       char *slot);
 
-/* Writer: the same, and announces it in the flow's post, which is taken. */
+/* Writer: the same, and announces it in the flow's control slot, which is taken. */
 void nc_transfer_announce(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
                           char *slot);
 
-/* Reader: waits for the first announcement in a post, and obeys its header. The message goes
- * through the memory of `rank`; `alike`: messages of its size that are received in this call, all
- * of which are to stay in the cache. 0, or the error of the wait. */
-int nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow, struct nc_post *post,
-                     struct nc_stream *stream, int rank, int alike);
+/* Reader: waits for the first announcement in a control slot, and obeys its header. The message
+ * goes through the memory of `rank`; `alike`: messages of its size that are received in this call,
+ * all of which are to stay in the cache. 0, or the error of the wait. */
+int nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
+                     struct nc_control *control, struct nc_stream *stream, int rank, int alike);
 
-/* Reader: what is in the post, of an inline message. */
+/* Reader: what is in the control slot, of an inline message. */
 void nc_transfer_payload(const struct nc_transfer *transfer, struct nc_flow *flow, int how);
 
-/* Reader: where fragment i is, which is announced, in the OUT ring of the rank that has written it.
+/* Reader: where fragment i is, which is announced, in the send ring of the rank that has written
+ * it.
  */
 static inline const char *nc_transfer_source(const struct nc_transfer *transfer,
                                              const struct nc_flow *flow, uint64_t i)
@@ -87,7 +90,7 @@ static inline void nc_transfer_keep_first(int *first, int error)
         *first = error;
 }
 
-/* Of a copy between this rank and a post or slot in the memory of another. */
+/* Of a copy between this rank and a control slot or slot in the memory of another. */
 static inline int nc_transfer_remote(const struct nc_transfer *transfer, int rank)
 {
     return transfer->numa[rank] != transfer->numa[transfer->queue->rank] ? NC_COPY_REMOTE : 0;

@@ -5,11 +5,12 @@
 #include <time.h>
 
 /* after which the CPU is given away whatever the masks say: containers have quotas */
-#define FRUITLESS_NS  50000
-#define CROWDED_SPINS 5 /* 4 ranks on 2 processors, 4 B: 4.6 us; 20: 5.3, 60: 7.4, 150: 11.7 */
+#define FRUITLESS_NS 50000
+#define OVERSUBSCRIBED_SPINS \
+    5 /* 4 ranks on 2 processors, 4 B: 4.6 us; 20: 5.3, 60: 7.4, 150: 11.7 */
 
-/* When crowded the writer needs the CPU first: progress once in so many yields. 64 ranks on 2
- * processors, barriers: 16 takes 0.7 of the time of 4, 64 about 0.93 of that of 16. */
+/* When oversubscribed the writer needs the CPU first: progress once in so many yields. 64 ranks on
+ * 2 processors, barriers: 16 takes 0.7 of the time of 4, 64 about 0.93 of that of 16. */
 #define YIELDS_PER_PROGRESS 16
 
 static uint64_t now_ns(void)
@@ -32,7 +33,7 @@ static bool spin(const struct nc_atomic *at, nc_clock wanted, int spins)
 
 int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter)
 {
-    int spins = waiter->yield ? CROWDED_SPINS : NC_WAIT_SPINS;
+    int spins = waiter->yield ? OVERSUBSCRIBED_SPINS : NC_WAIT_SPINS;
     unsigned yields = waiter->ranks > YIELDS_PER_PROGRESS ? waiter->ranks : YIELDS_PER_PROGRESS;
     uint64_t start = 0, *ended = &waiter->ended_spinning;
 

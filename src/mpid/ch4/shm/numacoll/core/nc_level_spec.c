@@ -1,6 +1,6 @@
-/* Always built: nc_variable.c parses plans. */
+/* Always built: nc_variable.c parses specs. */
 
-#include "nc_plan.h"
+#include "nc_level_spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,14 @@ static bool parse_degree(const char *text, const char *end, unsigned char *degre
     char *stop;
     long number;
 
-    *degree = NC_PLAN_DEGREE;
+    *degree = NC_LEVEL_SPEC_DEGREE;
     if (text == end)
         return true;
     if (text + 1 == end || text[1] < '0' || text[1] > '9')
         return false;
     number = strtol(text + 1, &stop, 10);
     *degree = (unsigned char) number;
-    return stop == end && number >= 2 && number <= NC_PLAN_LARGEST_DEGREE;
+    return stop == end && number >= 2 && number <= NC_LEVEL_SPEC_LARGEST_DEGREE;
 }
 
 /* An algorithm with its degree, from text to end. */
@@ -75,7 +75,7 @@ static int item_of(unsigned named, int level)
     return named >> level & 1 ? level : ANY;
 }
 
-/* ---- plans ---- */
+/* ---- specs ---- */
 
 struct plan_items {
     const char *algorithms;
@@ -90,16 +90,16 @@ static bool parse_plan_item(void *context, int level, const char *text, const ch
                            &items->degree[level]);
 }
 
-bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms)
+bool nc_level_spec_parse(struct nc_level_spec *spec, const char *text, const char *algorithms)
 {
-    struct plan_items items = {.algorithms = algorithms, .degree[ANY] = NC_PLAN_DEGREE};
+    struct plan_items items = {.algorithms = algorithms, .degree[ANY] = NC_LEVEL_SPEC_DEGREE};
     unsigned named;
 
     if (!parse_items(text, parse_plan_item, &items, &named))
         return false;
     for (int level = 0; level <= NC_LEVELS; level++) {
-        plan->algorithm[level] = items.algorithm[item_of(named, level)];
-        plan->degree[level] = items.degree[item_of(named, level)];
+        spec->algorithm[level] = items.algorithm[item_of(named, level)];
+        spec->degree[level] = items.degree[item_of(named, level)];
     }
     return true;
 }

@@ -4,16 +4,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/nc_plan.h"
+#include "core/nc_level_spec.h"
 
 static const char *const words = "flat kary/ knomial/ rsg";
 
 static void each_level(void **state)
 {
-    struct nc_plan p;
+    struct nc_level_spec p;
 
     (void) state;
-    assert_true(nc_plan_parse(&p, "numa:kary,package:knomial/2,top:rsg,*:flat", words));
+    assert_true(nc_level_spec_parse(&p, "numa:kary,package:knomial/2,top:rsg,*:flat", words));
     for (int level = 0; level <= NC_LEVELS; level++) {
         int wanted = level == NC_LEVEL_NUMA      ? 1
                      : level == NC_LEVEL_PACKAGE ? 2
@@ -21,21 +21,21 @@ static void each_level(void **state)
                                                  : 0;
         assert_int_equal(p.algorithm[level], wanted);
     }
-    assert_int_equal(p.degree[NC_LEVEL_NUMA], NC_PLAN_DEGREE);
+    assert_int_equal(p.degree[NC_LEVEL_NUMA], NC_LEVEL_SPEC_DEGREE);
     assert_int_equal(p.degree[NC_LEVEL_PACKAGE], 2);
 }
 
 static void levels_not_named(void **state)
 {
-    struct nc_plan p;
+    struct nc_level_spec p;
 
     (void) state;
-    assert_true(nc_plan_parse(&p, "", words));
+    assert_true(nc_level_spec_parse(&p, "", words));
     assert_true(p.algorithm[NC_LEVEL_L2] == 0 && p.algorithm[NC_LEVEL_TOP] == 0);
-    assert_true(nc_plan_parse(&p, "switch1:rsg", words));
+    assert_true(nc_level_spec_parse(&p, "switch1:rsg", words));
     assert_true(p.algorithm[NC_LEVEL_SWITCH1] == 3 && p.algorithm[NC_LEVEL_NODE] == 0);
     /* the star holds for all that are not named, wherever it stands */
-    assert_true(nc_plan_parse(&p, "*:kary/128,l3:flat", words));
+    assert_true(nc_level_spec_parse(&p, "*:kary/128,l3:flat", words));
     assert_true(p.algorithm[NC_LEVEL_L3] == 0 && p.algorithm[NC_LEVEL_L2] == 1);
     assert_int_equal(p.degree[NC_LEVEL_TOP], 128);
 }
@@ -68,11 +68,11 @@ static void wrong(void **state)
                                         "numa:flat package:flat",
                                         "numa:kary/4294967298",
                                         "numa:flat:rsg"};
-    struct nc_plan p;
+    struct nc_level_spec p;
 
     (void) state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (nc_plan_parse(&p, texts[i], words))
+        if (nc_level_spec_parse(&p, texts[i], words))
             fail_msg("\"%s\" passes", texts[i]);
     }
 }
@@ -118,5 +118,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_level),
                                        cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong),
                                        cmocka_unit_test(links), cmocka_unit_test(wrong_links)};
-    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("spec", tests, NULL, NULL);
 }

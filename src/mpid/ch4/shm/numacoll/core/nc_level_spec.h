@@ -1,4 +1,4 @@
-/* A plan: by which algorithm the members of a group work together, per level of the machine.
+/* A spec: by which algorithm the members of a group work together, per level of the machine.
  *
  *     numa:flat,package:knomial/2,*:flat
  *
@@ -13,24 +13,24 @@
  *
  * microseconds, and nanoseconds a byte (nc_model.h). */
 
-#ifndef NC_PLAN_H_INCLUDED
-#define NC_PLAN_H_INCLUDED
+#ifndef NC_LEVEL_SPEC_H_INCLUDED
+#define NC_LEVEL_SPEC_H_INCLUDED
 
 #include "nc_model.h"
 #include "nc_topo.h"
 
-#define NC_PLAN_DEGREE         8 /* of an algorithm that takes one, where none is given */
-#define NC_PLAN_LARGEST_DEGREE 128
+#define NC_LEVEL_SPEC_DEGREE         8 /* of an algorithm that takes one, where none is given */
+#define NC_LEVEL_SPEC_LARGEST_DEGREE 128
 
-struct nc_plan {
+struct nc_level_spec {
     unsigned char algorithm[NC_LEVELS + 1]; /* by enum nc_level: place in the list of words */
     unsigned char degree[NC_LEVELS + 1];
 };
 
-/* Reads a plan; algorithms: words with one space between, "flat kary/ knomial/". False if the text
+/* Reads a spec; algorithms: words with one space between, "flat kary/ knomial/". False if the text
  * is none: an unknown level or algorithm, a level twice, a degree where there is none or outside
- * 2 .. NC_PLAN_LARGEST_DEGREE. An empty text is the plan that names nothing. */
-bool nc_plan_parse(struct nc_plan *plan, const char *text, const char *algorithms);
+ * 2 .. NC_LEVEL_SPEC_LARGEST_DEGREE. An empty text is the spec that names nothing. */
+bool nc_level_spec_parse(struct nc_level_spec *spec, const char *text, const char *algorithms);
 
 #define NC_LINK_ALPHA 2.0 /* microseconds, and .. */
 #define NC_LINK_BETA  0.1 /* .. nanoseconds a byte, of levels that nothing is said of */
