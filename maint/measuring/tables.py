@@ -67,13 +67,16 @@ def sized(kept, files):
 
 
 def unsized(kept, files):
-    """Times and their variation, a column for each algorithm."""
+    """Times and their variation, a column for each algorithm of any of the files."""
+    names = list(dict.fromkeys(algorithm_text(r) for f in files for r in kept.rows(f)))
     lines = []
     for f in files:
-        rows = kept.rows(f)
-        lines.append([kept.files[f]["title"]] + [time_text(float(r["median_us"])) for r in rows])
-        lines.append(["variation"] + [f"{float(r['cv']):.1f}" for r in rows])
-    return table([""] + [algorithm_text(r) for r in rows], lines)
+        cells = {algorithm_text(r): r for r in kept.rows(f)}
+        times = {n: time_text(float(r["median_us"])) for n, r in cells.items()}
+        variations = {n: f"{float(r['cv']):.1f}" for n, r in cells.items()}
+        lines.append([kept.files[f]["title"]] + [times.get(n, "") for n in names])
+        lines.append(["variation"] + [variations.get(n, "") for n in names])
+    return table([""] + names, lines)
 
 
 def ratio_of_rounds(rows):
