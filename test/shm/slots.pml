@@ -8,7 +8,8 @@
  *   write_out_post        shm/nc_queue.c    nc_queue_take_send_control, then header and payload
  *   write_in              shm/nc_queue.c    nc_queue_recv_slot_is_free, nc_queue_await_recv_slot, then the copy into the slot
  *   announce              shm/nc_queue.h    nc_queue_announce
- *   GIVE_BACK, step 40    shm/nc_queue.h    nc_queue_acknowledge, nc_queue_end
+ *   GIVE_BACK             shm/nc_transfer.h nc_transfer_acknowledge, with sets of one slot
+ *   step 40               shm/nc_queue.c    nc_queue_end
  *   bcast_write           shm/nc_bcast.c  write_inline, write_fragments, tell_first, tell (flat tree)
  *   bcast_relay           shm/nc_bcast.c  relay_fragment: who leads, or hands on, with RELAY
  *   read_message          shm/nc_bcast.c  read_message, read_fragments
@@ -247,7 +248,18 @@ inline first(r, where, content)
 #endif
 }
 
-#define GIVE_BACK(n) d_step { RAISE(ME.done, AT(operation, n)) }
+/* n fragments are read, and `more` says whether others are to be read; the last ones step 40 acknowledges */
+#ifdef MUTANT_GIVE_BACK_NEVER
+#define GIVE_BACK(n, more) skip
+#else
+#define GIVE_BACK(n, more) \
+    d_step { \
+        if \
+        :: more -> RAISE(ME.done, AT(operation, n)) \
+        :: else \
+        fi \
+    }
+#endif
 
 /* ---- reading a message ---------------------------------------------------------------------------------------- */
 
@@ -281,7 +293,7 @@ inline read_message(writer, content)
                 i++;
             }
             /* step 13: it may be overwritten */
-            GIVE_BACK(i)
+            GIVE_BACK(i, i < FRAGMENTS)
 #endif
         :: else -> break
         od;
@@ -383,7 +395,7 @@ inline bcast_relay(writer, reader)
             tell_one(reader);
 #endif
 #ifdef MUTANT_RELAY_GIVES_BACK_EARLY
-            GIVE_BACK(i + 1);
+            GIVE_BACK(i + 1, i + 1 < FRAGMENTS);
 #endif
             /* step 15: into a slot of mine, from its slot */
             write_slot(1 << reader);
@@ -393,7 +405,7 @@ inline bcast_relay(writer, reader)
 #endif
 #ifndef MUTANT_RELAY_GIVES_BACK_EARLY
             /* step 16 */
-            GIVE_BACK(i + 1);
+            GIVE_BACK(i + 1, i + 1 < FRAGMENTS);
 #endif
             i++
         :: else -> break
@@ -471,7 +483,7 @@ inline scatter_read()
                 i++;
             }
             /* step 18: it may be overwritten */
-            GIVE_BACK(i)
+            GIVE_BACK(i, i < SCATTER_FRAGMENTS)
 #endif
         :: else -> break
         od;
@@ -546,18 +558,12 @@ inline receive_round(sender, another)
 {
     receive_fragment(sender, where);
 #ifdef MUTANT_GATHER_ONE_SENDER
-    if
-    :: MORE_OF(sender) || MORE_OF(another) -> GIVE_BACK(i + 1)
-    :: else
-    fi;
+    GIVE_BACK(i + 1, MORE_OF(sender) || MORE_OF(another));
     receive_fragment(another, start)
 #else
     receive_fragment(another, start);
     /* step 24 */
-    if
-    :: MORE_OF(sender) || MORE_OF(another) -> GIVE_BACK(i + 1)
-    :: else
-    fi
+    GIVE_BACK(i + 1, MORE_OF(sender) || MORE_OF(another))
 #endif
 }
 

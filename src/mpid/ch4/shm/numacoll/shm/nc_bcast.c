@@ -174,8 +174,8 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
             error = p->relays ? relay_fragment(b, p, m, &readers, i) : read_fragment(b, p, m, i);
         if (error)
             return error;
-        if (nc_frag_ends_set(i + 1, q->geometry.set_slots))
-            nc_queue_acknowledge(q, i + 1);
+        nc_transfer_acknowledge(&b->transfer, i + 1, i + 1 < m->flow.fragments,
+                                q->geometry.set_slots);
     }
     return m->flow.copied;
 }

@@ -58,13 +58,10 @@ static int send_first(struct gather *g, struct nc_stream *mine)
 
 /* ---- receiving ---- */
 
-/* G6: before the end of a set it would only cost, and after the last fragment comes the end. */
-static void acknowledge(struct gather *g, uint64_t n)
+/* G6: n fragments of every sender are read. */
+static void acknowledge(const struct gather *g, uint64_t n)
 {
-    struct nc_queue *q = g->transfer->queue;
-
-    if (g->open > 0 && nc_frag_ends_set(n, q->geometry.set_slots))
-        nc_queue_acknowledge(q, n);
+    nc_transfer_acknowledge(g->transfer, n, g->open > 0, g->transfer->queue->geometry.set_slots);
 }
 
 /* G5, when the fragment is announced. Whether more are to come. */

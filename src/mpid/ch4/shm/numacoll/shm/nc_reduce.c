@@ -129,13 +129,11 @@ static int await_source(struct reduce *r, int k, uint64_t i, const char **fragme
     return error;
 }
 
-/* J6: before the end of a set it would only cost, and after the last round comes the end. */
-static void acknowledge(struct reduce *r, uint64_t n)
+/* J6: n fragments of every source are read. */
+static void acknowledge(const struct reduce *r, uint64_t n)
 {
-    struct nc_queue *q = r->transfer->queue;
-
-    if (r->sources > 0 && n < r->mine->fragments && nc_frag_ends_set(n, q->geometry.set_slots))
-        nc_queue_acknowledge(q, n);
+    nc_transfer_acknowledge(r->transfer, n, r->sources > 0 && n < r->mine->fragments,
+                            r->transfer->queue->geometry.set_slots);
 }
 
 static void count(struct reduce *r, int k, size_t bytes)

@@ -127,8 +127,7 @@ static int receive_fragments(struct nc_transfer *m, struct nc_flow *flow)
         if (error)
             return error;
         nc_transfer_out(m, flow, i, nc_queue_recv_slot(q, q->rank, i));
-        if (nc_frag_ends_set(i + 1, q->layout.recv_set))
-            nc_queue_acknowledge(q, i + 1);
+        nc_transfer_acknowledge(m, i + 1, i + 1 < flow->fragments, q->layout.recv_set);
     }
     return 0;
 }

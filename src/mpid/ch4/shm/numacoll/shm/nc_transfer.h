@@ -83,6 +83,17 @@ static inline const char *nc_transfer_source(const struct nc_transfer *transfer,
 void nc_transfer_out(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
                      const char *slot);
 
+/* Reader: n fragments are read, and `more` says whether there are others to read. Acknowledges
+ * their slots (R2) at the end of a set of `set` slots, but not those of the last fragments:
+ * nc_queue_end, which follows without a wait for anybody, acknowledges all (PROTOCOLS.md, section
+ * 4). */
+static inline void nc_transfer_acknowledge(const struct nc_transfer *transfer, uint64_t n,
+                                           bool more, uint32_t set)
+{
+    if (more && nc_frag_ends_set(n, set))
+        nc_queue_acknowledge(transfer->queue, n);
+}
+
 /* The first error of many. */
 static inline void nc_transfer_keep_first(int *first, int error)
 {
