@@ -35,9 +35,6 @@ packages="build-essential ccache autoconf automake libtool pkg-config patch perl
     libjson-c-dev libcmocka-dev gnuplot-nox fonts-dejavu-core spin lowdown man-db graphviz
     qemu-system-x86 busybox-static clang-format black universal-ctags"
 
-# for `check --long`: other devices and compilers, a program of the distribution
-long_packages="libucx-dev clang netpipe-mpich2"
-
 missing_packages() {
     for p in $packages; do
         dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"
@@ -53,11 +50,15 @@ install_packages() {
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
 }
 
+# Arguments given to ./configure once are kept until others are given.
 configure_driver() {
     cd "$top" || return 1
     [ configure -nt configure.ac ] || ./autogen.sh || return 1
-    [ Makefile -nt Makefile.in ] && [ Makefile -nt configure ] && [ -z "$driver_arguments" ] ||
-        ./configure --prefix="$top/install" $driver_arguments
+    if [ -n "${driver_arguments-}" ] || [ ! -f config.status ]; then
+        ./configure --prefix="$top/install" ${driver_arguments-}
+    elif [ ! Makefile -nt Makefile.in ] || [ ! Makefile -nt configure ]; then
+        ./config.status --recheck && ./config.status
+    fi
 }
 
 # What both commands need: MPICH with numacoll in ./install. Extra words go to ./configure.
