@@ -169,7 +169,7 @@ static void make_machine(struct machine *m, enum mapping mapping)
     nc_groups_make(&m->groups, m->memory, &topo);
 }
 
-static const struct nc_shape_tree inside[LEVELS] = {
+static const struct nc_tree_spec inside[LEVELS] = {
     {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}};
 
 static void make_barriers(int variant, const struct machine *m)

@@ -116,7 +116,7 @@ static void make_groups(struct rank *r, struct nc_groups *groups)
 
 static void make_barriers(struct rank *r)
 {
-    static const struct nc_shape_tree inside[LEVELS] = {
+    static const struct nc_tree_spec inside[LEVELS] = {
         {NC_TREE_KARY, 4}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}};
     struct nc_groups groups;
     struct nc_barrier_levels levels = {.groups = &groups, .inside = inside};

@@ -63,8 +63,8 @@ static void make_routes(struct place *p, const struct run *run, const char *grou
 {
     static const enum nc_tree_kind word[] = {NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL,
                                              NC_TREE_CHAIN};
-    const struct nc_shape_tree notice = {run->tree, run->k};
-    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
+    const struct nc_tree_spec notice = {run->tree, run->k};
+    struct nc_tree_spec inside[NC_ROUTE_LEVELS];
     int ranks = (int) run->geometry.ranks;
     size_t bytes = nc_route_bytes(ranks, p->groups.levels);
     struct nc_level_spec plan;
@@ -72,7 +72,7 @@ static void make_routes(struct place *p, const struct run *run, const char *grou
     assert_true(nc_level_spec_parse(&plan, group ? group : "", "flat kary/ knomial/ chain"));
     for (int l = 0; l < p->groups.levels; l++) {
         enum nc_level name = p->topo.name[l];
-        inside[l] = (struct nc_shape_tree){word[plan.algorithm[name]], plan.degree[name]};
+        inside[l] = (struct nc_tree_spec){word[plan.algorithm[name]], plan.degree[name]};
     }
     for (int r = 0; r < ranks; r++)
         nc_route_make(&p->route[r], p->route_memory + (size_t) r * bytes, &p->groups, inside,

@@ -39,7 +39,7 @@ static void same(double value, double expected)
 
 static struct nc_tree tree_of(enum nc_tree_kind kind, int k, int p)
 {
-    static int memory[3 * PROCESSES + 1];
+    static int memory[4 * PROCESSES + 1];
     struct nc_tree tree;
 
     assert_true(nc_tree_bytes(p) <= sizeof memory);

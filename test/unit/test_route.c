@@ -25,8 +25,8 @@ struct ways {
 };
 
 /* Memory is of the exact sizes: AddressSanitizer sees what goes beyond. */
-static void make_ways(struct ways *w, const struct machine *m, const struct nc_shape_tree *inside,
-                      const struct nc_shape_tree *notice)
+static void make_ways(struct ways *w, const struct machine *m, const struct nc_tree_spec *inside,
+                      const struct nc_tree_spec *notice)
 {
     struct nc_locations l = {.ranks = m->ranks, .columns = COLUMNS, .unit = m->unit[0]};
     size_t bytes;
@@ -142,12 +142,12 @@ static void check_root(const struct ways *w, int root)
 static int most_levels;
 
 /* Another tree on each level; where they are flat, one more that only tells. */
-static void check(const struct machine *m, const struct nc_shape_tree *trees, int n)
+static void check(const struct machine *m, const struct nc_tree_spec *trees, int n)
 {
-    static const struct nc_shape_tree told = {NC_TREE_KNOMIAL, 3};
+    static const struct nc_tree_spec told = {NC_TREE_KNOMIAL, 3};
 
     for (int first = 0; first < n; first++) {
-        struct nc_shape_tree inside[LEVELS + 1];
+        struct nc_tree_spec inside[LEVELS + 1];
         struct ways w;
 
         for (int l = 0; l <= LEVELS; l++)
@@ -193,7 +193,7 @@ static int numa_of(int mapping, int rank, int ranks, int nodes, uint64_t *dice)
 
 static void every_rank_once(void **state)
 {
-    static const struct nc_shape_tree trees[] = {
+    static const struct nc_tree_spec trees[] = {
         {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2},  {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2},
         {NC_TREE_KARY, 3}, {NC_TREE_CHAIN, 2}, {NC_TREE_KNOMIAL, 5}};
     struct machine m;
@@ -216,8 +216,8 @@ static void every_rank_once(void **state)
 /* Lists that were handed out hold ranks of the group also after other trees are made there. */
 static void lists_stay(void **state)
 {
-    static const struct nc_shape_tree chain[] = {{NC_TREE_CHAIN, 2}, {NC_TREE_CHAIN, 2}};
-    static const struct nc_shape_tree kary[] = {{NC_TREE_KARY, 2}, {NC_TREE_KARY, 3}};
+    static const struct nc_tree_spec chain[] = {{NC_TREE_CHAIN, 2}, {NC_TREE_CHAIN, 2}};
+    static const struct nc_tree_spec kary[] = {{NC_TREE_KARY, 2}, {NC_TREE_KARY, 3}};
     struct machine m = {.ranks = 12};
     struct ways w;
     struct nc_route again;

@@ -17,31 +17,65 @@ static struct nc_tree make(enum nc_tree_kind kind, int k, int p)
     return tree;
 }
 
-/* Walks from the root: every rank is met once, and parent and child name each other. */
-static int walk(const struct nc_tree *t, int rank, char *met)
+/* Ranks below and including this one; every rank is met once, and parent and child name each other.
+ */
+static int walk(const struct nc_tree *t, int rank, int *subtree)
 {
-    int n = 1;
-
-    assert_false(met[rank]);
-    met[rank] = 1;
+    assert_int_equal(subtree[rank], 0);
+    subtree[rank] = 1;
     for (int i = t->first[rank]; i < t->first[rank + 1]; i++) {
         assert_int_equal(t->parent[t->child[i]], rank);
-        n += walk(t, t->child[i], met);
+        subtree[rank] += walk(t, t->child[i], subtree);
     }
-    return n;
+    return subtree[rank];
 }
 
-/* What is found without the table is what it has. */
-static void check_next(const struct nc_tree *t, enum nc_tree_kind kind, int k)
+/* Children with larger subtrees come first, of equal ones the higher rank. */
+static void check_order(const struct nc_tree *t, const int *subtree)
+{
+    for (int rank = 0; rank < t->size; rank++) {
+        for (int i = t->first[rank] + 1; i < t->first[rank + 1]; i++) {
+            int before = t->child[i - 1], after = t->child[i];
+            assert_true(subtree[before] > subtree[after] ||
+                        (subtree[before] == subtree[after] && before > after));
+        }
+    }
+}
+
+static bool is_child(const struct nc_tree *t, int rank, int child)
+{
+    int i = t->first[rank];
+
+    while (i < t->first[rank + 1] && t->child[i] != child)
+        i++;
+    return i < t->first[rank + 1];
+}
+
+/* The child after one that was found without the table; the table has it, and its subtree compares
+ * as nc_tree_larger_last says. */
+static int check_child(const struct nc_tree *t, enum nc_tree_kind kind, int k, int i, int before,
+                       const int *subtree)
+{
+    int child = nc_tree_next(kind, k, t->size, i, before);
+    bool last = nc_tree_next(kind, k, t->size, i, child) < 0;
+
+    assert_true(child > before && is_child(t, i, child));
+    if (before > i && !nc_tree_larger_last(kind))
+        assert_true(subtree[before] >= subtree[child]);
+    else if (before > i && !last)
+        assert_true(subtree[before] <= subtree[child]);
+    return child;
+}
+
+/* What is found without the table is what it has, but ascending. */
+static void check_next(const struct nc_tree *t, enum nc_tree_kind kind, int k, const int *subtree)
 {
     for (int i = 0; i < t->size; i++) {
-        int n = t->first[i + 1] - t->first[i], child = i;
+        int child = i;
+
         assert_int_equal(nc_tree_parent(kind, k, i), t->parent[i]);
-        for (int j = 0; j < n; j++) {
-            int place = t->first[i] + (nc_tree_larger_last(kind) ? n - 1 - j : j);
-            child = nc_tree_next(kind, k, t->size, i, child);
-            assert_int_equal(child, t->child[place]);
-        }
+        for (int n = t->first[i + 1] - t->first[i]; n > 0; n--)
+            child = check_child(t, kind, k, i, child, subtree);
         assert_int_equal(nc_tree_next(kind, k, t->size, i, child), -1);
     }
 }
@@ -50,11 +84,12 @@ static void check_all_sizes(enum nc_tree_kind kind, int k)
 {
     for (int p = 1; p <= LARGEST; p++) {
         struct nc_tree t = make(kind, k, p);
-        char met[LARGEST] = {0};
+        int subtree[LARGEST] = {0};
 
         assert_int_equal(t.parent[0], -1);
-        check_next(&t, kind, k);
-        assert_int_equal(walk(&t, 0, met), p);
+        assert_int_equal(walk(&t, 0, subtree), p);
+        check_order(&t, subtree);
+        check_next(&t, kind, k, subtree);
         free(t.parent);
     }
 }
@@ -89,15 +124,19 @@ static void shapes(void **state)
     assert_children(&t, 0, 4, (int[]){6, 3, 2, 1});
     assert_children(&t, 3, 2, (int[]){5, 4});
     free(t.parent);
+    /* 4 is alone, 2 is not */
+    t = make(NC_TREE_KNOMIAL, 2, 5);
+    assert_children(&t, 0, 3, (int[]){2, 4, 1});
+    free(t.parent);
     t = make(NC_TREE_KARY, 3, 6);
-    assert_children(&t, 0, 3, (int[]){1, 2, 3});
-    assert_children(&t, 1, 2, (int[]){4, 5});
+    assert_children(&t, 0, 3, (int[]){1, 3, 2});
+    assert_children(&t, 1, 2, (int[]){5, 4});
     free(t.parent);
     t = make(NC_TREE_CHAIN, 2, 3);
     assert_children(&t, 1, 1, (int[]){2});
     free(t.parent);
     t = make(NC_TREE_FLAT, 2, 4);
-    assert_children(&t, 0, 3, (int[]){1, 2, 3});
+    assert_children(&t, 0, 3, (int[]){3, 2, 1});
     free(t.parent);
 }
 

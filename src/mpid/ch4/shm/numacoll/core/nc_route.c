@@ -1,7 +1,7 @@
 #include "nc_route.h"
 
-/* Each member of a group but its leader stands for other ranks than all others of my groups do, so
- * the sum of size - 1 over all levels is less than all ranks. */
+/* In the groups of one rank, every member but the leaders stands for ranks that no other member
+ * stands for. So the sum of size - 1 over all levels is less than the number of ranks. */
 size_t nc_route_bytes(int ranks, int levels)
 {
     size_t of_first = nc_tree_bytes(1), of_other = nc_tree_bytes(2) - of_first + 2 * sizeof(int);
@@ -9,8 +9,9 @@ size_t nc_route_bytes(int ranks, int levels)
     return (size_t) levels * of_first + (size_t) (ranks - 1) * of_other;
 }
 
-/* Relative ranks of a tree are the members' indices. My place stays, so with an index I know the
- * places of all; none but the leader's may bear the name of another rank, who is nobody's child. */
+/* Relative ranks of a tree are the members' indices. The place of the rank is fixed, so its index
+ * gives the places of all members. Only the leader's place may name another rank than the member
+ * there, and the leader is nobody's child. */
 static void find_children(struct nc_route_level *l, const int *member, int place)
 {
     int size = l->tree.size;
@@ -30,9 +31,9 @@ static void add_led(struct nc_route *route, const struct nc_route_level *l, cons
         route->led[route->all++] = l->flat ? member[(place + 1 + i) % size] : l->child[i];
 }
 
-/* Adds a level, and returns the memory behind what it takes. */
+/* Adds a level. The memory behind what the level takes. */
 static int *add_level(struct nc_route *route, int *memory, int level, int size,
-                      const struct nc_shape_tree *inside, const struct nc_shape_tree *notice)
+                      const struct nc_tree_spec *inside, const struct nc_tree_spec *notice)
 {
     const struct nc_groups *g = route->groups;
     const int *member = g->member + g->first[g->of[level][route->rank]];
@@ -52,7 +53,7 @@ static int *add_level(struct nc_route *route, int *memory, int level, int size,
 }
 
 void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
-                   const struct nc_shape_tree *inside, const struct nc_shape_tree *notice, int rank)
+                   const struct nc_tree_spec *inside, const struct nc_tree_spec *notice, int rank)
 {
     int *next = (int *) memory + groups->ranks - 1;
 
@@ -83,4 +84,15 @@ void nc_position_find(struct nc_position *part, const struct nc_route *route, in
             part->parent = nc_group_member(&group, l->tree.parent[group.index]);
     }
     part->levels = i;
+}
+
+struct nc_neighbours nc_route_neighbours(const struct nc_route *route, int *memory)
+{
+    struct nc_position part;
+
+    nc_position_find(&part, route, 0);
+    for (int i = 0; i < part.children; i++)
+        memory[i] = nc_position_child(&part, i);
+    return (struct nc_neighbours){
+        .parent = part.parent, .children = part.children, .child = memory};
 }

@@ -1,10 +1,22 @@
-/* The way of data inside a node, up or down the groups: in each group a tree, whose root, the
- * leader, stands for the group on the level above. */
+/* Routes: the way of data and of signals inside a node, up or down the groups of nc_group.h.
+ *
+ * Each group of each level has a tree of its members. The root of the tree is the group's leader,
+ * which stands for the group on the level above. So the trees of all groups join all ranks:
+ *
+ *     down   a rank serves its children on the highest level first, which are further away and have
+ *            others behind them; in one tree in the order of nc_tree.h
+ *     up     a rank awaits its children in the opposite order
+ *
+ * A rank makes its route once, and has its part in calls with any root from it.
+ *
+ * Sources: nc_tree.h, nc_group.h. In the papers the members of a group are all served by its
+ * leader; a tree inside the group is an addition. */
 
 #ifndef NC_ROUTE_H_INCLUDED
 #define NC_ROUTE_H_INCLUDED
 
-#include "nc_shape.h"
+#include "nc_group.h"
+#include "nc_tree.h"
 
 #define NC_ROUTE_LEVELS (NC_LEVEL_NODE + 1) /* at most so many levels are active in a node */
 
@@ -17,40 +29,43 @@ static inline unsigned nc_route_by(unsigned levels)
     return levels & NC_LEVELS_INSIDE & (levels == NC_LEVELS_ALL ? ~caches : ~0u);
 }
 
-/* My group of a level: the same ranks and trees whoever is the root. Only my index changes, and
- * with it which part of the lists is mine. */
+/* The rank's group on a level. Its members and its tree are the same with every root. The index of
+ * the rank is not, and the rank's neighbours in the tree follow from it. */
 struct nc_route_level {
     int level;           /* of the groups */
-    bool flat;           /* data is the leader's and all's; the tree only tells of it */
-    struct nc_tree tree; /* who is next to whom */
-    int *child;          /* [size - 1] as tree.child, but ranks: those of index i if I have it */
-    int below;           /* how many of `led` are on the levels below */
+    bool flat;           /* all read the leader's data; the tree only tells them of it */
+    struct nc_tree tree; /* of indices */
+    /* [size - 1] as tree.child, but ranks: the children of index i where the rank has index i */
+    int *child;
+    int below; /* how many of `led` are on the levels below */
 };
 
 struct nc_route {
     const struct nc_groups *groups;
-    int rank;   /* whose way it is */
-    int *led;   /* [all] whom I give data where I lead: all others of flat groups, */
-    int all;    /* ... my children in others; the lowest level first */
-    int levels; /* those where I have somebody in my group, the lowest first */
+    int rank;
+    /* [all] the ranks that read data of this rank where it leads: all other members of flat groups,
+     * the children in the trees of other groups; the lowest level first */
+    int *led;
+    int all;
+    int levels; /* those where the rank's group has other members, the lowest first */
     struct nc_route_level level[NC_ROUTE_LEVELS];
 };
 
 /* Bytes nc_route_make needs for so many ranks and levels, whatever the groups, aligned for int. */
 size_t nc_route_bytes(int ranks, int levels);
 
-/* The way of a rank; inside[i] is the tree in groups of level i; notice, if not NULL, the one that
- * tells where that is flat. Lists of ranks are in the same places of the memory whatever the trees,
- * so who has kept one still has ranks after another way was made there. */
+/* The route of a rank. inside[i] is the tree in groups of level i; where that is flat, `notice`, if
+ * not NULL, is the tree that tells of the data. The lists `led` and `child` are in the same places
+ * of the memory whatever the trees: a pointer to one still points to ranks of the group after
+ * another route was made in that memory. */
 void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
-                   const struct nc_shape_tree *inside, const struct nc_shape_tree *notice,
-                   int rank);
+                   const struct nc_tree_spec *inside, const struct nc_tree_spec *notice, int rank);
 
-/* My place in a call with a root, on the first levels of the route. I lead my groups on all of them
- * but the last, and there if I am the root. */
+/* A rank's part in a call with a root, on the first levels of its route. The rank leads its groups
+ * on all of them but the last, and on the last if it is the root. */
 struct nc_position {
-    int parent;   /* rank; -1: I am the root */
-    int leader;   /* of my group on the last level */
+    int parent;   /* rank; -1 for the root */
+    int leader;   /* of the group on the last level */
     int children; /* of all levels */
     int levels;
     struct nc_position_level {
@@ -59,11 +74,11 @@ struct nc_position {
     } level[NC_ROUTE_LEVELS];
 };
 
-/* Into memory of the caller's: a copy would cost every call as much as the rest. */
+/* The part is the caller's memory: every call finds its part, and to return a copy would double the
+ * cost. */
 void nc_position_find(struct nc_position *part, const struct nc_route *route, int root);
 
-/* Rank of child i, 0 <= i < children: those of the highest level first, which are further away, and
- * have others behind them. */
+/* The rank of child i, 0 <= i < children, in the order of the way down. */
 static inline int nc_position_child(const struct nc_position *p, int i)
 {
     const struct nc_position_level *l = &p->level[p->levels - 1];
@@ -72,5 +87,8 @@ static inline int nc_position_child(const struct nc_position *p, int i)
         i -= l->children;
     return l->child[i];
 }
+
+/* The same part of a call with root 0, with all children in one list: memory[ranks]. */
+struct nc_neighbours nc_route_neighbours(const struct nc_route *route, int *memory);
 
 #endif

@@ -1,8 +1,9 @@
 #include "nc_tree.h"
 
+/* The arrays of a tree, and the size of each subtree while the tree is made. */
 size_t nc_tree_bytes(int p)
 {
-    return sizeof(int) * ((size_t) p + ((size_t) p + 1) + (size_t) p);
+    return sizeof(int) * (4 * (size_t) p + 1);
 }
 
 /* In a k-nomial tree the parent of i is i with its lowest nonzero base-k digit cleared. */
@@ -52,30 +53,67 @@ int nc_tree_next(enum nc_tree_kind kind, int k, int p, int i, int child)
     return next < p && nc_tree_parent(kind, k, (int) next) == i ? (int) next : -1;
 }
 
-void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, int k, int p)
+/* Fills parent[], and counts the children of i in first[i + 1]. */
+static void find_parents(struct nc_tree *tree, enum nc_tree_kind kind, int k)
 {
-    tree->size = p;
-    tree->parent = memory;
-    tree->first = tree->parent + p;
-    tree->child = tree->first + p + 1;
-
-    for (int i = 0; i <= p; i++)
+    for (int i = 0; i <= tree->size; i++)
         tree->first[i] = 0;
-    for (int i = 0; i < p; i++) {
+    for (int i = 0; i < tree->size; i++) {
         tree->parent[i] = nc_tree_parent(kind, k, i);
         if (i > 0)
             tree->first[tree->parent[i] + 1]++;
     }
+}
+
+/* Lists the children of each rank, the higher ones first. While this goes on, first[i] is where the
+ * next child of i goes; afterwards it is put back. */
+static void list_children(struct nc_tree *tree)
+{
+    int p = tree->size;
+
     for (int i = 0; i < p; i++)
         tree->first[i + 1] += tree->first[i];
-
-    /* The larger subtree must be told first. first[] serves as the fill position and is put back
-     * after. */
-    for (int n = 1; n < p; n++) {
-        int i = nc_tree_larger_last(kind) ? p - n : n;
+    for (int i = p - 1; i > 0; i--)
         tree->child[tree->first[tree->parent[i]]++] = i;
-    }
     for (int i = p; i > 0; i--)
         tree->first[i] = tree->first[i - 1];
     tree->first[0] = 0;
+}
+
+/* A parent is a lower rank than its children. */
+static void measure_subtrees(const struct nc_tree *tree, int *subtree)
+{
+    for (int i = 0; i < tree->size; i++)
+        subtree[i] = 1;
+    for (int i = tree->size - 1; i > 0; i--)
+        subtree[tree->parent[i]] += subtree[i];
+}
+
+/* Larger subtrees first; equal ones stay as they are. The many children of a flat tree are in
+ * order; to insert the few of another is cheap. */
+static void sort(int *child, int n, const int *subtree)
+{
+    for (int i = 1; i < n; i++) {
+        int c = child[i], at = i;
+
+        for (; at > 0 && subtree[child[at - 1]] < subtree[c]; at--)
+            child[at] = child[at - 1];
+        child[at] = c;
+    }
+}
+
+void nc_tree_make(struct nc_tree *tree, void *memory, enum nc_tree_kind kind, int k, int p)
+{
+    int *subtree;
+
+    tree->size = p;
+    tree->parent = memory;
+    tree->first = tree->parent + p;
+    tree->child = tree->first + p + 1;
+    subtree = tree->child + p;
+    find_parents(tree, kind, k);
+    list_children(tree);
+    measure_subtrees(tree, subtree);
+    for (int i = 0; i < p; i++)
+        sort(tree->child + tree->first[i], tree->first[i + 1] - tree->first[i], subtree);
 }

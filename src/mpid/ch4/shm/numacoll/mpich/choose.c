@@ -33,14 +33,14 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                "cvars.yaml lists them as nc_tree.h does");
 
 /* The trees that the words of BCAST_GROUP and REDUCE_GROUP, in their order, are inside a node. */
-static const struct nc_shape_tree trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
-                                             {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
-                                             {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
+static const struct nc_tree_spec trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
+                                            {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
+                                            {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
 
 /* The tree that a spec names for the groups of each level; word: the trees its words stand for, of
  * the degree in the spec where it has none. All specs name levels in this way. */
 static void choose_trees(enum nc_setting setting, int value, const struct nc_levels *levels,
-                         const struct nc_shape_tree *word, struct nc_shape_tree *tree)
+                         const struct nc_tree_spec *word, struct nc_tree_spec *tree)
 {
     struct nc_level_spec spec;
 
@@ -106,7 +106,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
     uint32_t slot = state->size > 1 ? state->queue.geometry.slot_bytes : INT_MAX;
     uint32_t f = wanted_fragment(parent, entry, slot);
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_GROUP);
-    struct nc_shape_tree inside[NC_ROUTE_LEVELS], notice;
+    struct nc_tree_spec inside[NC_ROUTE_LEVELS], notice;
 
     c->bcast_tree = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE);
     notice.kind = c->bcast_tree;
@@ -130,7 +130,7 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
                           const struct trees *memory, struct nc_choice *c)
 {
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_REDUCE_GROUP);
-    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
+    struct nc_tree_spec inside[NC_ROUTE_LEVELS];
 
     choose_trees(NC_VAR_REDUCE_GROUP, spec, &state->data, trees, inside);
     nc_route_make(&c->reduce, memory->reduce, &state->data.groups, inside, NULL, state->rank);
@@ -160,7 +160,7 @@ NC_BARRIERS(NC_SAME)
 #undef NC_SAME
 
 /* The trees that BARRIER_GROUP names, in its order. */
-static const struct nc_shape_tree barrier_trees[] = {
+static const struct nc_tree_spec barrier_trees[] = {
     {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KARY, 4}, {NC_TREE_KNOMIAL, 2}};
 
 static enum nc_barrier_kind barrier_kind_of(const struct MPIDI_NUMACOLL_comm *state,
@@ -176,7 +176,7 @@ static enum nc_barrier_kind barrier_kind_of(const struct MPIDI_NUMACOLL_comm *st
 static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
                            const struct trees *memory, struct nc_choice *c)
 {
-    struct nc_shape_tree inside[NC_ROUTE_LEVELS];
+    struct nc_tree_spec inside[NC_ROUTE_LEVELS];
     struct nc_barrier_levels levels = {.groups = &state->inside.groups, .inside = inside};
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_GROUP);
 

@@ -6,35 +6,46 @@ const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS] = {
 #undef NC_ROW
 };
 
+/* Two trees of all ranks, or the route through the groups and a list of its children. */
 size_t nc_barrier_private_bytes(int ranks)
 {
-    return 2 * nc_shape_bytes(ranks);
+    size_t trees = 2 * nc_tree_bytes(ranks),
+           route = nc_route_bytes(ranks, NC_ROUTE_LEVELS) + sizeof(int) * (size_t) ranks;
+
+    return trees > route ? trees : route;
 }
 
-static void shape_by_trees(struct nc_barrier *b, char *memory, const struct nc_barrier_algorithm *a)
+static struct nc_neighbours in_tree(const struct nc_barrier *b, void *memory,
+                                    const struct nc_tree_spec *shape)
 {
-    nc_shape_of_tree(&b->arrival, memory, &a->arrival, b->ranks, NC_SHAPE_UP, b->rank);
-    b->gate = a->release.k == 0;
-    if (!b->gate)
-        nc_shape_of_tree(&b->release, memory + nc_shape_bytes(b->ranks), &a->release, b->ranks,
-                         NC_SHAPE_DOWN, b->rank);
+    struct nc_tree tree;
+
+    nc_tree_make(&tree, memory, shape->kind, shape->k, b->ranks);
+    return nc_tree_neighbours(&tree, b->rank);
 }
 
-static void shape_by_groups(struct nc_barrier *b, char *memory,
-                            const struct nc_barrier_levels *levels)
+static struct nc_neighbours in_groups(const struct nc_barrier *b, int *memory,
+                                      const struct nc_barrier_levels *levels)
 {
-    nc_shape_of_groups(&b->arrival, memory, levels->inside, levels->groups, NC_SHAPE_UP, b->rank);
-    nc_shape_of_groups(&b->release, memory + nc_shape_bytes(b->ranks), levels->inside,
-                       levels->groups, NC_SHAPE_DOWN, b->rank);
-    b->gate = levels->flag;
+    struct nc_route route;
+
+    nc_route_make(&route, memory + b->ranks, levels->groups, levels->inside, NULL, b->rank);
+    return nc_route_neighbours(&route, memory);
 }
 
 void nc_barrier_shape(struct nc_barrier *b, void *private_memory,
                       const struct nc_barrier_algorithm *algorithm,
                       const struct nc_barrier_levels *levels)
 {
-    if (algorithm->groups)
-        shape_by_groups(b, private_memory, levels);
-    else if (algorithm->arrival.k > 0)
-        shape_by_trees(b, private_memory, algorithm);
+    char *second = (char *) private_memory + nc_tree_bytes(b->ranks);
+
+    if (algorithm->groups) {
+        b->arrival = b->release = in_groups(b, private_memory, levels);
+        b->gate = levels->flag;
+    } else if (algorithm->arrival.k > 0) {
+        b->arrival = in_tree(b, private_memory, &algorithm->arrival);
+        b->gate = algorithm->release.k == 0;
+        if (!b->gate)
+            b->release = in_tree(b, second, &algorithm->release);
+    }
 }

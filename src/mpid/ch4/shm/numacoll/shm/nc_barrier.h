@@ -23,22 +23,22 @@
 #include <stdint.h>
 
 #include "../core/nc_layout.h"
+#include "../core/nc_route.h"
 #include "../core/nc_select.h"
-#include "../core/nc_shape.h"
 #include "nc_atomic.h"
 #include "nc_wait.h"
 
 _Static_assert(sizeof(struct nc_atomic) <= NC_LINE, "a line has room for its word");
 
 /* A rank's view of a set's barriers by one algorithm. Private to it. The caller sets all but the
- * shapes. */
+ * neighbours. */
 struct nc_barrier {
     char *const *region; /* [ranks] memory of each rank, */
     size_t offset;       /* and where in it its area begins, a multiple of NC_LINE */
     int rank, ranks;
     struct nc_waiter *waiter;
     bool gate; /* nc_barrier_tree: rank 0's gate releases all, not `release` */
-    struct nc_shape arrival, release; /* nc_barrier_tree: who reports, and who tells */
+    struct nc_neighbours arrival, release; /* nc_barrier_tree: who reports, and who tells */
     /* What rank 0 alone does when all have arrived, before anybody leaves; 0 or an error, which
      * becomes its result (the others leave all the same). NULL: nothing; on all ranks alike, the
      * others only look whether it is set. */
@@ -58,9 +58,9 @@ int nc_barrier_dissemination(struct nc_barrier *barrier, uint64_t n);
 struct nc_barrier_algorithm {
     const char *name;
     nc_barrier_function function;
-    struct nc_shape_tree arrival; /* none: not nc_barrier_tree, or by groups */
-    struct nc_shape_tree release; /* none beside an arrival: by rank 0's gate */
-    bool groups;                  /* both trees come from the groups */
+    struct nc_tree_spec arrival; /* none: not nc_barrier_tree, or by groups */
+    struct nc_tree_spec release; /* none beside an arrival: by rank 0's gate */
+    bool groups;                 /* both trees come from the groups */
 };
 
 /* By enum nc_barrier_kind. */
@@ -69,11 +69,11 @@ extern const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS]
 /* What `hierarchical` has to know. */
 struct nc_barrier_levels {
     const struct nc_groups *groups;
-    const struct nc_shape_tree *inside; /* [levels] the tree inside a group of each level */
-    bool flag;                          /* release all by rank 0's gate, as in the paper */
+    const struct nc_tree_spec *inside; /* [levels] the tree inside a group of each level */
+    bool flag;                         /* release all by rank 0's gate, as in the paper */
 };
 
-/* Sets the shapes for an algorithm, in private memory of nc_barrier_private_bytes(ranks) bytes,
+/* Sets the neighbours for an algorithm, in private memory of nc_barrier_private_bytes(ranks) bytes,
  * aligned for int. levels may be NULL unless the algorithm goes by groups. */
 size_t nc_barrier_private_bytes(int ranks);
 void nc_barrier_shape(struct nc_barrier *barrier, void *private_memory,

@@ -1,14 +1,14 @@
 /* A barrier on trees: flat, flat_gr, mcs, tournament and hierarchical are this protocol on
- * different shapes. PROTOCOLS.md, 8.1. Sources: mcs: Mellor-Crummey, Scott 1991; tournament:
+ * different trees. PROTOCOLS.md, 8.1. Sources: mcs: Mellor-Crummey, Scott 1991; tournament:
  * Hensgen, Finkel, Manber 1988; hierarchical: Kurnosov, Tokmasheva 2022. */
 
 #include "nc_barrier.h"
 
-/* 1. All below me have arrived. */
+/* 1. All below me have arrived; small subtrees do first. */
 static int await_children(const struct nc_barrier *b, uint64_t n)
 {
-    for (int i = 0; i < b->arrival.children; i++) {
-        int error = nc_barrier_await(b, b->arrival.child[i], n);
+    for (size_t i = (size_t) b->arrival.children; i > 0; i--) {
+        int error = nc_barrier_await(b, b->arrival.child[i - 1], n);
         if (error)
             return error;
     }

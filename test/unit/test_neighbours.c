@@ -6,58 +6,83 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/nc_shape.h"
+#include "core/nc_route.h"
 
 enum { LARGEST = 130, CORES = 32 };
 
-static const struct nc_shape_tree kinds[] = {{NC_TREE_FLAT, 2},    {NC_TREE_KARY, 2},
+static const struct nc_tree_spec kinds[] = {{NC_TREE_FLAT, 2},    {NC_TREE_KARY, 2},
                                              {NC_TREE_KARY, 4},    {NC_TREE_KNOMIAL, 2},
                                              {NC_TREE_KNOMIAL, 4}, {NC_TREE_CHAIN, 2}};
 
 #define KINDS (int) (sizeof kinds / sizeof *kinds)
 
-/* All ranks' places. Memory is of the exact sizes: AddressSanitizer sees what goes beyond. */
+/* In which order a rank deals with its children: their list from its end, or from its begin. */
+enum order { UP, DOWN };
+
+/* All ranks' neighbours. Memory is of the exact sizes: AddressSanitizer sees what goes beyond. */
 struct places {
     int ranks;
-    struct nc_shape of[LARGEST];
+    enum order order;
+    struct nc_neighbours of[LARGEST];
+    void *tree[LARGEST], *list[LARGEST];
 };
 
-static struct places by_tree(struct nc_shape_tree tree, int ranks, enum nc_shape_order order)
+static int child_of(const struct places *p, int rank, int i)
 {
-    struct places p = {.ranks = ranks};
+    const struct nc_neighbours *n = &p->of[rank];
 
-    for (int r = 0; r < ranks; r++)
-        nc_shape_of_tree(&p.of[r], malloc(nc_shape_bytes(ranks)), &tree, ranks, order, r);
+    return n->child[p->order == UP ? n->children - 1 - i : i];
+}
+
+static struct places by_tree(struct nc_tree_spec tree, int ranks, enum order order)
+{
+    struct places p = {.ranks = ranks, .order = order};
+
+    for (int r = 0; r < ranks; r++) {
+        struct nc_tree made;
+
+        p.tree[r] = malloc(nc_tree_bytes(ranks));
+        nc_tree_make(&made, p.tree[r], tree.kind, tree.k, ranks);
+        p.of[r] = nc_tree_neighbours(&made, r);
+    }
     return p;
 }
 
-static struct places by_groups(const struct nc_groups *groups, const struct nc_shape_tree *level,
-                               enum nc_shape_order order)
+static struct places by_groups(const struct nc_groups *groups, const struct nc_tree_spec *level,
+                               enum order order)
 {
-    struct places p = {.ranks = groups->ranks};
+    struct places p = {.ranks = groups->ranks, .order = order};
 
-    for (int r = 0; r < p.ranks; r++)
-        nc_shape_of_groups(&p.of[r], malloc(nc_shape_bytes(p.ranks)), level, groups, order, r);
+    for (int r = 0; r < p.ranks; r++) {
+        struct nc_route route;
+
+        p.tree[r] = malloc(nc_route_bytes(p.ranks, groups->levels));
+        p.list[r] = malloc(sizeof(int) * (size_t) p.ranks);
+        nc_route_make(&route, p.tree[r], groups, level, NULL, r);
+        p.of[r] = nc_route_neighbours(&route, p.list[r]);
+    }
     return p;
 }
 
 static void release(struct places *p)
 {
-    for (int r = 0; r < p->ranks; r++)
-        free(p->of[r].child);
+    for (int r = 0; r < p->ranks; r++) {
+        free(p->tree[r]);
+        free(p->list[r]);
+    }
 }
 
 /* Ranks below and including this one; each is met once, and parent and child name each other. */
 static int walk(const struct places *p, int rank, int *subtree)
 {
-    const struct nc_shape *s = &p->of[rank];
-
     subtree[rank] = 1;
-    for (int i = 0; i < s->children; i++) {
-        assert_in_range(s->child[i], rank + 1, p->ranks - 1);
-        assert_int_equal(p->of[s->child[i]].parent, rank);
-        assert_int_equal(subtree[s->child[i]], 0);
-        subtree[rank] += walk(p, s->child[i], subtree);
+    for (int i = 0; i < p->of[rank].children; i++) {
+        int child = child_of(p, rank, i);
+
+        assert_in_range(child, rank + 1, p->ranks - 1);
+        assert_int_equal(p->of[child].parent, rank);
+        assert_int_equal(subtree[child], 0);
+        subtree[rank] += walk(p, child, subtree);
     }
     return subtree[rank];
 }
@@ -70,13 +95,12 @@ static void assert_spans(const struct places *p, int *subtree)
 }
 
 /* Going up the small subtrees come first, going down the large ones; the children are the same. */
-static void assert_ordered(const struct places *p, const int *subtree, enum nc_shape_order order)
+static void assert_ordered(const struct places *p, const int *subtree)
 {
     for (int r = 0; r < p->ranks; r++) {
-        const int *child = p->of[r].child;
         for (int i = 1; i < p->of[r].children; i++) {
-            int before = subtree[child[i - 1]], after = subtree[child[i]];
-            assert_true(order == NC_SHAPE_UP ? before <= after : before >= after);
+            int before = subtree[child_of(p, r, i - 1)], after = subtree[child_of(p, r, i)];
+            assert_true(p->order == UP ? before <= after : before >= after);
         }
     }
 }
@@ -88,10 +112,10 @@ static void trees_span(void **state)
     (void) state;
     for (int kind = 0; kind < KINDS; kind++) {
         for (int ranks = 1; ranks <= LARGEST; ranks++) {
-            for (int order = NC_SHAPE_UP; order <= NC_SHAPE_DOWN; order++) {
-                struct places p = by_tree(kinds[kind], ranks, (enum nc_shape_order) order);
+            for (int order = UP; order <= DOWN; order++) {
+                struct places p = by_tree(kinds[kind], ranks, (enum order) order);
                 assert_spans(&p, subtree);
-                assert_ordered(&p, subtree, (enum nc_shape_order) order);
+                assert_ordered(&p, subtree);
                 release(&p);
             }
         }
@@ -103,7 +127,7 @@ static void assert_place(const struct places *p, int rank, int parent, int n, co
     assert_int_equal(p->of[rank].parent, parent);
     assert_int_equal(p->of[rank].children, n);
     for (int i = 0; i < n; i++)
-        assert_int_equal(p->of[rank].child[i], expected[i]);
+        assert_int_equal(child_of(p, rank, i), expected[i]);
 }
 
 #define PLACE(p, rank, parent, ...) \
@@ -115,21 +139,21 @@ static void order_of_trees(void **state)
     struct places p;
 
     (void) state;
-    p = by_tree((struct nc_shape_tree){NC_TREE_FLAT, 2}, 4, NC_SHAPE_UP);
+    p = by_tree((struct nc_tree_spec){NC_TREE_FLAT, 2}, 4, UP);
     PLACE(&p, 0, -1, 1, 2, 3);
     release(&p);
-    p = by_tree((struct nc_shape_tree){NC_TREE_FLAT, 2}, 4, NC_SHAPE_DOWN);
+    p = by_tree((struct nc_tree_spec){NC_TREE_FLAT, 2}, 4, DOWN);
     PLACE(&p, 0, -1, 3, 2, 1);
     release(&p);
-    p = by_tree((struct nc_shape_tree){NC_TREE_KNOMIAL, 2}, 8, NC_SHAPE_UP);
+    p = by_tree((struct nc_tree_spec){NC_TREE_KNOMIAL, 2}, 8, UP);
     PLACE(&p, 0, -1, 1, 2, 4);
     PLACE(&p, 4, 0, 5, 6);
     release(&p);
     /* 4 is alone, 2 is not */
-    p = by_tree((struct nc_shape_tree){NC_TREE_KNOMIAL, 2}, 5, NC_SHAPE_DOWN);
+    p = by_tree((struct nc_tree_spec){NC_TREE_KNOMIAL, 2}, 5, DOWN);
     PLACE(&p, 0, -1, 2, 4, 1);
     release(&p);
-    p = by_tree((struct nc_shape_tree){NC_TREE_KARY, 4}, 7, NC_SHAPE_UP);
+    p = by_tree((struct nc_tree_spec){NC_TREE_KARY, 4}, 7, UP);
     PLACE(&p, 0, -1, 2, 3, 4, 1);
     PLACE(&p, 1, 0, 5, 6);
     release(&p);
@@ -209,9 +233,9 @@ static void papers_mappings(void **state)
 
         assert_int_equal(m.groups.levels, 3);
         for (int kind = 0; kind < KINDS; kind++) {
-            struct nc_shape_tree level[3] = {kinds[kind], kinds[(kind + 1) % KINDS], kinds[0]};
-            for (int order = NC_SHAPE_UP; order <= NC_SHAPE_DOWN; order++) {
-                struct places p = by_groups(&m.groups, level, (enum nc_shape_order) order);
+            struct nc_tree_spec level[3] = {kinds[kind], kinds[(kind + 1) % KINDS], kinds[0]};
+            for (int order = UP; order <= DOWN; order++) {
+                struct places p = by_groups(&m.groups, level, (enum order) order);
                 assert_spans(&p, subtree);
                 assert_int_equal(count_far(&p, mapping), 3);
                 release(&p);
@@ -224,9 +248,9 @@ static void papers_mappings(void **state)
 static void order_of_levels(void **state)
 {
     struct machine m = papers_machine(1);
-    struct nc_shape_tree level[3] = {{NC_TREE_KARY, 4}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}};
-    struct places up = by_groups(&m.groups, level, NC_SHAPE_UP);
-    struct places down = by_groups(&m.groups, level, NC_SHAPE_DOWN);
+    struct nc_tree_spec level[3] = {{NC_TREE_KARY, 4}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}};
+    struct places up = by_groups(&m.groups, level, UP);
+    struct places down = by_groups(&m.groups, level, DOWN);
 
     (void) state;
     PLACE(&up, 0, -1, 8, 12, 16, 4, 1, 2);
@@ -248,8 +272,8 @@ static void uneven_groups(void **state)
 
     (void) state;
     for (int kind = 0; kind < KINDS; kind++) {
-        struct nc_shape_tree level[3] = {kinds[kind], kinds[kind], kinds[kind]};
-        struct places p = by_groups(&m.groups, level, NC_SHAPE_UP);
+        struct nc_tree_spec level[3] = {kinds[kind], kinds[kind], kinds[kind]};
+        struct places p = by_groups(&m.groups, level, UP);
         assert_spans(&p, subtree);
         if (kinds[kind].kind == NC_TREE_FLAT) {
             PLACE(&p, 0, -1, 2, 4, 3, 1);
@@ -264,7 +288,7 @@ static void one_rank(void **state)
 {
     const int unit[] = {0, 0, 0, 0, 0};
     struct machine m = make(unit, 1);
-    struct places p = by_groups(&m.groups, kinds, NC_SHAPE_UP);
+    struct places p = by_groups(&m.groups, kinds, UP);
 
     (void) state;
     assert_place(&p, 0, -1, 0, NULL);
@@ -278,5 +302,5 @@ int main(void)
         cmocka_unit_test(trees_span),      cmocka_unit_test(order_of_trees),
         cmocka_unit_test(papers_mappings), cmocka_unit_test(order_of_levels),
         cmocka_unit_test(uneven_groups),   cmocka_unit_test(one_rank)};
-    return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);
 }
