@@ -183,7 +183,7 @@ static const struct nc_variable variables[] = {
 
 static int is_drawn(const struct nc_variable *v)
 {
-    return v->scope == NC_PER_CALL && (v->kind == NC_KIND_ENUM || v->kind == NC_KIND_PLAN);
+    return v->scope == NC_PER_CALL && (v->kind == NC_KIND_ENUM || v->kind == NC_KIND_LEVEL_SPEC);
 }
 
 /* One of the words; one that ends with a slash gets a degree. Returns its characters. */
@@ -231,7 +231,7 @@ static void draw_settings(int call)
         const struct nc_variable *v = &variables[i];
         if (!is_drawn(v))
             continue;
-        if (v->kind == NC_KIND_PLAN)
+        if (v->kind == NC_KIND_LEVEL_SPEC)
             draw_plan(v->values, text, sizeof text);
         else
             draw_word(v->values, text, sizeof text);
