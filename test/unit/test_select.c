@@ -30,12 +30,15 @@ static void barriers(void **state)
     }
 }
 
+/* Bytes that go inline. */
+static size_t limit;
+
 static enum nc_allreduce_version allreduce(int ranks, size_t bytes, bool numa_nodes,
                                            bool oversubscribed)
 {
     struct nc_situation s = {
         .ranks = ranks, .numa_nodes = numa_nodes, .oversubscribed = oversubscribed};
-    return nc_select_allreduce(&s, bytes);
+    return nc_select_allreduce(&s, bytes, limit);
 }
 
 static void allreduces_of_two(bool oversubscribed)
@@ -43,8 +46,8 @@ static void allreduces_of_two(bool oversubscribed)
     assert_int_equal(allreduce(1, 0, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
     assert_int_equal(allreduce(2, 0, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
     assert_int_equal(allreduce(2, SIZE_MAX, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, 352, true, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, 353, true, oversubscribed), NC_ALLREDUCE_RB);
+    assert_int_equal(allreduce(2, limit, true, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
+    assert_int_equal(allreduce(2, limit + 1, true, oversubscribed), NC_ALLREDUCE_RB);
 }
 
 static void allreduces_of_more(int ranks, bool oversubscribed)
@@ -54,20 +57,30 @@ static void allreduces_of_more(int ranks, bool oversubscribed)
     for (int numa_nodes = 0; numa_nodes < 2; numa_nodes++) {
         enum nc_allreduce_version large = numa_nodes ? NC_ALLREDUCE_RB : NC_ALLREDUCE_SLICED;
         assert_int_equal(allreduce(ranks, 0, numa_nodes, oversubscribed), small);
-        assert_int_equal(allreduce(ranks, 352, numa_nodes, oversubscribed), small);
-        assert_int_equal(allreduce(ranks, 353, numa_nodes, oversubscribed), large);
+        assert_int_equal(allreduce(ranks, limit, numa_nodes, oversubscribed), small);
+        assert_int_equal(allreduce(ranks, limit + 1, numa_nodes, oversubscribed), large);
         assert_int_equal(allreduce(ranks, SIZE_MAX, numa_nodes, oversubscribed), large);
     }
 }
 
-static void allreduces(void **state)
+static void check_allreduces(void)
 {
-    (void) state;
     for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
         allreduces_of_two(oversubscribed);
         for (int ranks = 3; ranks < 300; ranks++)
             allreduces_of_more(ranks, oversubscribed);
         allreduces_of_more(INT_MAX, oversubscribed);
+    }
+}
+
+static void allreduces(void **state)
+{
+    static const size_t limits[] = {1, 352, 4096};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        limit = limits[i];
+        check_allreduces();
     }
 }
 

@@ -293,10 +293,10 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
     int wanted = r->call->choice->allreduce_version;
     struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
-    enum nc_allreduce_version version = wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
-                                            ? nc_select_allreduce(
-                                                  &situation, r->element * (size_t) r->mine.count)
-                                            : (enum nc_allreduce_version)(wanted - 1);
+    enum nc_allreduce_version version =
+        wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
+            ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count, NC_REDUCE_INLINE)
+            : (enum nc_allreduce_version)(wanted - 1);
 
     if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
         version = NC_ALLREDUCE_RB;

@@ -1,7 +1,6 @@
 #include "nc_select.h"
 
 #include <limits.h>
-#include <stdint.h>
 
 enum answer { NO, YES, ANY };
 
@@ -40,27 +39,27 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
 
 /* Likewise. */
 static const struct {
-    int ranks;    /* at most */
-    size_t bytes; /* at most */
-    enum answer oversubscribed, numa_nodes;
+    int ranks; /* at most */
+    enum answer inlined, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
-    /* one wave; up to 352 bytes go inline (shm/nc_reduce.h) */
-    {2, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
-    {16, 352, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
-    {INT_MAX, 352, ANY, ANY, NC_ALLREDUCE_RB},
+    /* one wave */
+    {2, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
+    {16, YES, ANY, NC_ALLREDUCE_SYMMETRIC},
+    {INT_MAX, YES, ANY, NC_ALLREDUCE_RB},
     /* everything crosses once up and once down */
-    {INT_MAX, SIZE_MAX, ANY, YES, NC_ALLREDUCE_RB},
-    {INT_MAX, SIZE_MAX, ANY, NO, NC_ALLREDUCE_SLICED},
+    {INT_MAX, NO, YES, NC_ALLREDUCE_RB},
+    {INT_MAX, NO, NO, NC_ALLREDUCE_SLICED},
 };
 
-enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes)
+enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes,
+                                              size_t inline_bytes)
 {
     size_t i = 0, last = sizeof allreduce / sizeof *allreduce - 1;
 
-    while (i < last && !(s->ranks <= allreduce[i].ranks && bytes <= allreduce[i].bytes &&
-                         fits(allreduce[i].oversubscribed, s->oversubscribed) &&
-                         fits(allreduce[i].numa_nodes, s->numa_nodes)))
+    while (i < last &&
+           !(s->ranks <= allreduce[i].ranks && fits(allreduce[i].inlined, bytes <= inline_bytes) &&
+             fits(allreduce[i].numa_nodes, s->numa_nodes)))
         i++;
     return allreduce[i].version;
 }

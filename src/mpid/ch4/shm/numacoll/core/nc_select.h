@@ -6,21 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The barriers, one row each, in the order of BARRIER's values in cvars.yaml, behind auto:
- * X(NAME, name, how: initializers of struct nc_barrier_algorithm, for shm/nc_barrier.c alone). As
- * compared in Kurnosov, Tokmasheva 2022, whose own is the last. */
+/* The barriers, in the order of BARRIER's values in cvars.yaml, behind auto: X(NAME, name). What
+ * each is, is in shm/nc_barrier.c. */
 #define NC_BARRIERS(X) \
-    X(CENTRAL, central, .function = nc_barrier_central) \
-    X(FLAT, flat, .function = nc_barrier_tree, .arrival = {NC_TREE_FLAT, 2}) \
-    X(FLAT_GR, flat_gr, .function = nc_barrier_tree, .arrival = {NC_TREE_FLAT, 2}, \
-      .release = {NC_TREE_FLAT, 2}) \
-    X(COMBINING, combining, .function = nc_barrier_combining) \
-    X(MCS, mcs, .function = nc_barrier_tree, .arrival = {NC_TREE_KARY, 4}, \
-      .release = {NC_TREE_KARY, 2}) \
-    X(TOURNAMENT, tournament, .function = nc_barrier_tree, .arrival = {NC_TREE_KNOMIAL, 2}, \
-      .release = {NC_TREE_KNOMIAL, 2}) \
-    X(DISSEMINATION, dissemination, .function = nc_barrier_dissemination) \
-    X(HIERARCHICAL, hierarchical, .function = nc_barrier_tree, .groups = true)
+    X(CENTRAL, central) \
+    X(FLAT, flat) \
+    X(FLAT_GR, flat_gr) \
+    X(COMBINING, combining) \
+    X(MCS, mcs) \
+    X(TOURNAMENT, tournament) \
+    X(DISSEMINATION, dissemination) \
+    X(HIERARCHICAL, hierarchical)
 
 enum nc_barrier_kind {
 #define NC_NUMBER(NAME, ...) NC_BARRIER_##NAME,
@@ -47,7 +43,8 @@ enum nc_allreduce_version {
     NC_ALLREDUCE_VERSIONS
 };
 
-/* The same, of a message of so many bytes. */
-enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes);
+/* The same, of a message of so many bytes; up to inline_bytes go inline in a control slot. */
+enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes,
+                                              size_t inline_bytes);
 
 #endif

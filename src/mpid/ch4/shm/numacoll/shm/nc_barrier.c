@@ -1,9 +1,26 @@
 #include "nc_barrier.h"
 
+/* As compared in Kurnosov, Tokmasheva 2022, whose own is the last. */
 const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS] = {
-#define NC_ROW(NAME, word, ...) {.name = #word, __VA_ARGS__},
-    NC_BARRIERS(NC_ROW)
-#undef NC_ROW
+    [NC_BARRIER_CENTRAL] = {.name = "central", .function = nc_barrier_central},
+    [NC_BARRIER_FLAT] = {.name = "flat", .function = nc_barrier_tree, .arrival = {NC_TREE_FLAT, 2}},
+    [NC_BARRIER_FLAT_GR] = {.name = "flat_gr",
+                            .function = nc_barrier_tree,
+                            .arrival = {NC_TREE_FLAT, 2},
+                            .release = {NC_TREE_FLAT, 2}},
+    [NC_BARRIER_COMBINING] = {.name = "combining", .function = nc_barrier_combining},
+    [NC_BARRIER_MCS] = {.name = "mcs",
+                        .function = nc_barrier_tree,
+                        .arrival = {NC_TREE_KARY, 4},
+                        .release = {NC_TREE_KARY, 2}},
+    [NC_BARRIER_TOURNAMENT] = {.name = "tournament",
+                               .function = nc_barrier_tree,
+                               .arrival = {NC_TREE_KNOMIAL, 2},
+                               .release = {NC_TREE_KNOMIAL, 2}},
+    [NC_BARRIER_DISSEMINATION] = {.name = "dissemination", .function = nc_barrier_dissemination},
+    [NC_BARRIER_HIERARCHICAL] = {.name = "hierarchical",
+                                 .function = nc_barrier_tree,
+                                 .groups = true},
 };
 
 /* Two trees of all ranks, or the route through the groups and a list of its children. */
