@@ -68,7 +68,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     bool prepared;
 
     if (parent->node_count > 1) {
-        /* trees and windows between nodes follow from them */
+        /* trees and chunks between nodes follow from them */
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, true, &prepared,
                                                      &different);
         MPIR_ERR_CHECK(mpi_errno);
