@@ -6,9 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[NC_LEVELS + 1] = {
-    "l2",      "l3",      "numa",    "package", "node",    "switch1", "switch2",
-    "switch3", "switch4", "switch5", "switch6", "switch7", "switch8", "top"};
+static const char *const names[] = {
+#define TEXT(NAME, name) #name,
+    NC_LEVEL_ROWS(TEXT)
+#undef TEXT
+        "top"};
+
+_Static_assert(sizeof names / sizeof *names == NC_LEVEL_TOP + 1, "every level has its name");
+
+const char *nc_level_names(void)
+{
+#define AND_TEXT(NAME, name) ", " #name
+    static const char all[] = NC_LEVEL_ROWS(AND_TEXT);
+#undef AND_TEXT
+
+    return all + strlen(", ");
+}
 
 const char *nc_level_name(enum nc_level level)
 {
@@ -24,14 +37,6 @@ int nc_level_find(const char *name, size_t n)
     return -1;
 }
 
-static void say_unknown(const char *word, size_t n, char *error, size_t size)
-{
-    size_t used = (size_t) snprintf(error, size, "unknown level '%.*s'; known are", (int) n, word);
-
-    for (int i = 0; i < NC_LEVELS && used < size; i++)
-        used += (size_t) snprintf(error + used, size - used, "%s %s", i ? "," : "", names[i]);
-}
-
 bool nc_levels_parse(const char *text, unsigned *levels, char *error, size_t size)
 {
     *levels = *text ? 0 : NC_LEVELS_ALL;
@@ -42,7 +47,8 @@ bool nc_levels_parse(const char *text, unsigned *levels, char *error, size_t siz
         int level = nc_level_find(text, n);
 
         if (level < 0 || level == NC_LEVEL_TOP) {
-            say_unknown(text, n, error, size);
+            snprintf(error, size, "unknown level '%.*s'; known are %s", (int) n, text,
+                     nc_level_names());
             return false;
         }
         *levels |= 1u << level;

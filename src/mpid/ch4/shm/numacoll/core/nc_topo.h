@@ -24,21 +24,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NC_SWITCHES 8 /* levels of network switches */
+/* The levels from the lowest up, one row each: X(NAME, name). Above the node there are switches of
+ * the network; switch1 is the leaf, and switchN is NC_LEVEL_NODE + N. */
+#define NC_LEVEL_ROWS(X) \
+    X(L2, l2) \
+    X(L3, l3) \
+    X(NUMA, numa) \
+    X(PACKAGE, package) \
+    X(NODE, node) \
+    X(SWITCH1, switch1) \
+    X(SWITCH2, switch2) \
+    X(SWITCH3, switch3) \
+    X(SWITCH4, switch4) \
+    X(SWITCH5, switch5) \
+    X(SWITCH6, switch6) \
+    X(SWITCH7, switch7) \
+    X(SWITCH8, switch8)
 
 enum nc_level {
-    NC_LEVEL_L2,
-    NC_LEVEL_L3,
-    NC_LEVEL_NUMA,
-    NC_LEVEL_PACKAGE,
-    NC_LEVEL_NODE,
-    NC_LEVEL_SWITCH1, /* leaf; switchN is NC_LEVEL_NODE + N */
-    NC_LEVELS = NC_LEVEL_NODE + 1 + NC_SWITCHES,
+#define NC_NUMBER(NAME, name) NC_LEVEL_##NAME,
+    NC_LEVEL_ROWS(NC_NUMBER)
+#undef NC_NUMBER
+        NC_LEVELS,
     NC_LEVEL_TOP = NC_LEVELS /* all ranks; not in LEVELS, cannot be switched off */
 };
 
+#define NC_SWITCHES (NC_LEVELS - NC_LEVEL_SWITCH1) /* levels of network switches */
+
 #define NC_LEVELS_ALL    ((1u << NC_LEVELS) - 1)
 #define NC_LEVELS_INSIDE ((1u << NC_LEVEL_SWITCH1) - 1) /* the node, and what is in it */
+
+_Static_assert(NC_LEVELS < 8 * sizeof(int), "a set of levels is a number of a setting, an int");
 
 struct nc_locations {
     int ranks;       /* >= 1 */
@@ -55,6 +71,9 @@ struct nc_topo {
     int active[NC_LEVELS + 1]; /* by enum nc_level: the active level that groups so, -1 if none */
     long looks;                /* locations looked at while numbering: the cost, for its test */
 };
+
+/* The names of all levels but the top, a comma and a space between. */
+const char *nc_level_names(void);
 
 /* A level's name, and the level of a name of n characters, -1 if there is none. */
 const char *nc_level_name(enum nc_level level);

@@ -117,30 +117,22 @@ static bool parse_levels(const struct nc_variable *v, const char *text, int *val
     return right;
 }
 
-/* Words, each before a separator but the first; level i if bit i is set. */
-static void list_levels(unsigned levels, const char *separator, char *text, size_t size)
+/* The names of the levels whose bit is set, commas between. */
+static void format_levels(const struct nc_variable *v, int value, char *text, size_t size)
 {
+    (void) v;
     text[0] = 0;
     for (size_t used = 0, i = 0; i < NC_LEVELS && used < size; i++) {
-        if (levels >> i & 1)
-            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? separator : "",
+        if ((unsigned) value >> i & 1)
+            used += (size_t) snprintf(text + used, size - used, "%s%s", used ? "," : "",
                                       nc_level_name(i));
     }
 }
 
-static void format_levels(const struct nc_variable *v, int value, char *text, size_t size)
-{
-    (void) v;
-    list_levels((unsigned) value, ",", text, size);
-}
-
 static void levels_allowed(const struct nc_variable *v, char *text, size_t size)
 {
-    char levels[128];
-
     (void) v;
-    list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
-    snprintf(text, size, "a comma-separated list of %s", levels);
+    snprintf(text, size, "a comma-separated list of %s", nc_level_names());
 }
 
 static bool parse_level_spec(const struct nc_variable *v, const char *text, int *value)
@@ -153,11 +145,8 @@ static bool parse_level_spec(const struct nc_variable *v, const char *text, int 
 
 static void level_spec_allowed(const struct nc_variable *v, char *text, size_t size)
 {
-    char levels[128];
-
-    list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
     snprintf(text, size, "LEVEL:ALGORITHM,.., levels of %s, top, *, each once, algorithms of ",
-             levels);
+             nc_level_names());
     list_words("", v->values, text + strlen(text), size - strlen(text));
     if (strchr(v->values, '/'))
         snprintf(text + strlen(text), size - strlen(text), ", K from 2 to %d",
@@ -175,14 +164,11 @@ static bool parse_links(const struct nc_variable *v, const char *text, int *valu
 
 static void links_allowed(const struct nc_variable *v, char *text, size_t size)
 {
-    char levels[128];
-
     (void) v;
-    list_levels(NC_LEVELS_ALL, ", ", levels, sizeof levels);
     snprintf(text, size,
              "LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s, top, *, each once, a message's and "
              "a byte's time",
-             levels);
+             nc_level_names());
 }
 
 /* ---- the kinds ---- */
