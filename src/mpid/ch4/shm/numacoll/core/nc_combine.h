@@ -22,6 +22,11 @@ enum nc_number {
     NC_NUMBERS
 };
 
+/* Whole numbers are in two rows of four, by their length: so says nc_number_bytes, and so are the
+ * tables of nc_combine.c written. */
+_Static_assert(NC_INT8 == 0 && NC_INT64 == 3 && NC_UINT8 == 4 && NC_UINT64 == 7 && NC_FLOAT == 8,
+               "whole numbers by sign and length, before the others");
+
 static inline size_t nc_number_bytes(enum nc_number number)
 {
     return number == NC_DOUBLE ? 8 : number == NC_FLOAT ? 4 : (size_t) 1 << number % 4;

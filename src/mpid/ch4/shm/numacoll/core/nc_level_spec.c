@@ -2,10 +2,14 @@
 
 #include "nc_level_spec.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ANY = NC_LEVELS + 1 };
+
+_Static_assert(ANY < 8 * sizeof(unsigned), "a set of named items has a bit for each");
+_Static_assert(NC_LEVEL_SPEC_LARGEST_DEGREE <= UCHAR_MAX, "a spec keeps degrees as bytes");
 
 /* Reads "/4" up to the end of the item; a degree that is not there is the usual one. */
 static bool parse_degree(const char *text, const char *end, unsigned char *degree)
@@ -77,14 +81,14 @@ static int item_of(unsigned named, int level)
 
 /* ---- specs ---- */
 
-struct plan_items {
+struct spec_items {
     const char *algorithms;
     unsigned char algorithm[ANY + 1], degree[ANY + 1];
 };
 
-static bool parse_plan_item(void *context, int level, const char *text, const char *end)
+static bool parse_spec_item(void *context, int level, const char *text, const char *end)
 {
-    struct plan_items *items = context;
+    struct spec_items *items = context;
 
     return parse_algorithm(text, end, items->algorithms, &items->algorithm[level],
                            &items->degree[level]);
@@ -92,10 +96,10 @@ static bool parse_plan_item(void *context, int level, const char *text, const ch
 
 bool nc_level_spec_parse(struct nc_level_spec *spec, const char *text, const char *algorithms)
 {
-    struct plan_items items = {.algorithms = algorithms, .degree[ANY] = NC_LEVEL_SPEC_DEGREE};
+    struct spec_items items = {.algorithms = algorithms, .degree[ANY] = NC_LEVEL_SPEC_DEGREE};
     unsigned named;
 
-    if (!parse_items(text, parse_plan_item, &items, &named))
+    if (!parse_items(text, parse_spec_item, &items, &named))
         return false;
     for (int level = 0; level <= NC_LEVELS; level++) {
         spec->algorithm[level] = items.algorithm[item_of(named, level)];

@@ -67,6 +67,7 @@ static enum nc_level level_of(const char *type)
                                                  [NC_LEVEL_L3] = "L3",
                                                  [NC_LEVEL_NUMA] = "NM",
                                                  [NC_LEVEL_PACKAGE] = "SK"};
+    _Static_assert(NC_LEVEL_NODE == 4, "every level below the node has its type");
     int level = 0;
 
     while (level < NC_LEVEL_NODE && strncmp(type, types[level], 2))

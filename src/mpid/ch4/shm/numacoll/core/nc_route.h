@@ -20,6 +20,9 @@
 
 #define NC_ROUTE_LEVELS (NC_LEVEL_NODE + 1) /* at most so many levels are active in a node */
 
+_Static_assert(NC_LEVELS_INSIDE == (1u << NC_ROUTE_LEVELS) - 1,
+               "a route has room for all levels inside a node; the node is the top there");
+
 /* The levels of a set that data goes by: a relay in each cache costs a copy, so caches are only
  * where the set is one that names them. */
 static inline unsigned nc_route_by(unsigned levels)

@@ -138,6 +138,10 @@ int nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i)
  * readers (they can always get there: it is over for me). */
 #define REFRESH 65536
 
+_Static_assert(2 * REFRESH < 1 << (63 - NC_CLOCK_FRAGMENT_BITS), "clocks that meet are near");
+_Static_assert(NC_SEND_CONTROLS <= NC_RECV_CONTROLS,
+               "the operations before a refresh use every control slot of both rings");
+
 static void refresh(struct nc_queue *q)
 {
     nc_clock recent = nc_clock_at(q->operation - REFRESH, 0);
