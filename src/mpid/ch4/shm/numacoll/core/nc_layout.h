@@ -1,12 +1,19 @@
-/* Where things are in a segment: one header page, then one region per process.
+/* The layout of a segment: one header page, then one region per process.
  *
- *                                                       written by       read by
- *   header page    struct nc_header                     the maker, before anybody attaches   all
- *   region i       `ack` line of process i, 128 bytes  i                i and all others
- *                  ring of receive control slots of i, NC_RECV_CONTROLS recv_controls       i's
- * parent       i send ring recv_controls of i, NC_SEND_CONTROLS         i                all flags
- * of i, see shm/nc_barrier.h (up to a page) send ring of i, `slots` slots         i all (up to a
- * page) receive ring of i, `recv_slots` slots       a scatter's root i (up to a page)
+ *                                                     written by               read by
+ *     header page   struct nc_header                  the maker, before        all
+ *                                                     anybody attaches
+ *     region of i   `ack` line, 128 bytes             i                        all
+ *                   receive control slots,            the parent of i          i
+ *                   NC_RECV_CONTROLS
+ *                   send control slots,               i                        all
+ *                   NC_SEND_CONTROLS
+ *                   flags                             see shm/nc_barrier.h
+ *                   (up to a page)
+ *                   send ring, `slots` slots          i                        all
+ *                   (up to a page)
+ *                   receive ring, `recv_slots` slots  the root of a scatter    i
+ *                   (up to a page)
  *
  * Regions and rings start at pages, because placement is per page; lines that have different
  * writers are 128 bytes apart, because processors fetch pairs of 64-byte lines. With huge pages
@@ -21,11 +28,15 @@
 #include "nc_frag.h"
 
 #define NC_LINE 128 /* bytes between lines of different writers */
-#define NC_RECV_CONTROLS \
-    32 /* recv_controls of a ring: operations a writer may be ahead of a reader */
-/* send ring recv_controls of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
+/* receive control slots of a rank: operations a writer may be ahead of a reader */
+#define NC_RECV_CONTROLS 32
+/* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
 #define NC_SEND_CONTROLS 16
 #define NC_CONTROL_BYTES 384 /* a control slot: header and payload */
+
+_Static_assert(NC_CONTROL_BYTES % NC_LINE == 0, "control slots begin at lines");
+_Static_assert(NC_PAGE % NC_LINE == 0, "rings of slots begin at lines");
+
 /* of a rank's lines for barriers: one for each rank that writes, a counter, a gate */
 #define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
 

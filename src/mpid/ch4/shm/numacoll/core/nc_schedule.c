@@ -187,7 +187,7 @@ static struct range other_half(struct range mine, bool upper)
 }
 
 /* The largest halves go to the nearest. Each part is complete in one place, whichever operand came
- * first, so that JOIN will do; it is what an operation in place gives without a copy. */
+ * first, so that REDUCE will do; it is what an operation in place gives without a copy. */
 static struct range halve(struct nc_schedule *s, const struct rest *r)
 {
     struct range mine = all(s);

@@ -1,22 +1,26 @@
-/* Who sends what to whom in a group: each algorithm of a group as a list of steps for each member.
+/* Schedules: each algorithm of a group as a list of messages for each member.
  *
- * Members are counted as in nc_group.h; member 0 is the leader, who has the message or gets the
+ * Members are counted as in nc_group.h; member 0 is the leader, which has the message or gets the
  * result. A message of n elements is cut into parts, and a step moves some that follow each other.
- * The lists are arithmetic; what runs them knows no algorithm. It goes through the steps in order:
+ * The lists are arithmetic; the code that runs them knows no algorithm. It goes through the steps
+ * in order:
  *
- *   SEND                the send is begun, not waited for; after the last step all sends are
- *   JOIN, JOIN_BEHIND   the receive is begun, to elsewhere; if `wait_sends`, all my sends so far
- * are waited for; then the receive is, and what came is combined with mine TAKE                if
- * `wait_sends`, all my sends so far are waited for; then the parts are received into place
+ *   SEND             begins the send and does not wait for it; after the last step it waits for all
+ *                    sends
+ *   REDUCE,          begins the receive, to elsewhere; if `wait_sends`, waits for all sends so far;
+ *   REDUCE_BEHIND    waits for the receive, and combines what came with the member's own parts
+ *   RECV             if `wait_sends`, waits for all sends so far; then receives the parts into
+ *                    place
  *
  * A send may last until its receive is begun: nothing hangs even so. Messages between two members
  * are received in the order they were sent. An empty range is no message on both sides, but its
  * `wait_sends` holds all the same: the next steps rely on it.
  *
- * A step settles if it changes parts that an earlier SEND sent, and nothing has settled since; but
- * not the first TAKE of an allgather that follows a reduce-scatter. The SEND before it goes to one
- * who does the same, and if each waited for his to be received, nobody would begin to receive. The
- * last JOIN of the reduce-scatter settles instead: by then it has begun to.
+ * A step has `wait_sends` if it changes parts that an earlier SEND sent, and no step has waited
+ * since; but not the first RECV of an allgather that follows a reduce-scatter. The SEND before that
+ * RECV goes to a member that does the same, and if each waited until the other received, neither
+ * would begin to receive. The last REDUCE of the reduce-scatter waits instead: by then the other
+ * member has begun to receive.
  *
  * What all members send, of m bytes. log is to base 2; q is the largest power of two that is not
  * above p; f = p - q members are folded in before and, but for RSG, given the result after; d is
