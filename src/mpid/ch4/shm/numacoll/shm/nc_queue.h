@@ -40,7 +40,8 @@ struct nc_control {
     char payload[NC_INLINE_BYTES];
 };
 
-_Static_assert(sizeof(struct nc_control) == NC_CONTROL_BYTES, "a control slot is three pairs of lines");
+_Static_assert(sizeof(struct nc_control) == NC_CONTROL_BYTES,
+               "a control slot is three pairs of lines");
 _Static_assert(offsetof(struct nc_control, payload) == 24,
                "40 bytes of payload are left in the clock's line");
 
