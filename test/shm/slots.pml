@@ -2,20 +2,21 @@
  *
  * What is mirrored (src/mpid/ch4/shm/numacoll):
  *   AT, clocks            core/nc_clock.h    nc_clock_at, nc_clock_reached; (operation, fragments) in one number
- *   region                core/nc_layout.h   one region per process: `ack`, recv_controls, send ring recv_controls, send ring, receive ring
+ *   region                core/nc_layout.h   one region per process: `ack`, control slots of both kinds, send ring, receive ring
  *   write_slot            shm/nc_queue.c    nc_queue_take_slot, then the copy into the slot
  *   write_post            shm/nc_queue.c    nc_queue_take_recv_control, then header and payload
  *   write_out_post        shm/nc_queue.c    nc_queue_take_send_control, then header and payload
  *   write_in              shm/nc_queue.c    nc_queue_recv_slot_is_free, nc_queue_await_recv_slot, then the copy into the slot
- *   announce              shm/nc_queue.h    nc_queue_announce
+ *   announce, first       shm/nc_transfer.h nc_transfer_announce; inline: nc_transfer_put
  *   GIVE_BACK             shm/nc_transfer.h nc_transfer_acknowledge, with sets of one slot
  *   step 40               shm/nc_queue.c    nc_queue_end
- *   bcast_write           shm/nc_bcast.c  write_inline, write_fragments, tell_first, tell (flat tree)
+ *   bcast_write           shm/nc_bcast.c  write_inline, write_fragments: nc_transfer_inline_to_children, nc_transfer_send (flat tree)
  *   bcast_relay           shm/nc_bcast.c  relay_fragment: who leads, or hands on, with RELAY
  *   read_message          shm/nc_bcast.c  read_message, read_fragments
- *   scatter_write         shm/nc_scatter.c    send_inline, send_fragments
+ *   scatter_write         shm/nc_scatter.c    send_inline: nc_transfer_inline; send_fragments: nc_transfer_write
  *   scatter_read          shm/nc_scatter.c    receive
- *   send_fragment         shm/nc_gather.c send_first, send_fragment
+ *   send_first            shm/nc_gather.c send_first: nc_transfer_inline, nc_transfer_send
+ *   send_fragment         shm/nc_gather.c rounds: nc_transfer_send
  *   receive_fragment      shm/nc_gather.c receive_first, receive_round
  *   barrier               any algorithm of shm/nc_barrier.h as the operations between see it; barriers.pml has those
  *

@@ -1,6 +1,6 @@
 #include "nc_bcast.h"
 
-#include <string.h>
+/* Numbers are those of PROTOCOLS.md, section 3.1. */
 
 /* A rank's part in a call. Those I lead, and those I hand on to, read my ring; in a flat group that
  * I do not lead my children read what I read. */
@@ -26,9 +26,9 @@ static void find_part(struct part *p, const struct nc_bcast *b, int root)
     p->relays = p->beside < p->place.children;
 }
 
-static int child(const struct part *p, int i)
+static struct nc_children children(const struct part *p, int from, int to)
 {
-    return nc_position_child(&p->place, i);
+    return (struct nc_children){&p->place, from, to};
 }
 
 /* The readers of my ring: those I lead, and in a group that I do not lead those I hand on to. */
@@ -46,74 +46,25 @@ static struct nc_readers readers_of(const struct nc_bcast *b, const struct part 
     return r;
 }
 
-/* ---- telling: children from .. to - 1 ---- */
-
-/* Hands header and, of an inline message, payload to each, as the announcement of the first
- * fragment. */
-static int tell_first(struct nc_bcast *b, const struct part *p, int from, int to,
-                      const struct nc_control_header *header, const char *payload)
-{
-    struct nc_queue *q = b->transfer.queue;
-
-    for (int i = from; i < to; i++) {
-        struct nc_control *control;
-        int error = nc_queue_take_recv_control(q, child(p, i), &control);
-        if (error)
-            return error;
-        control->header = *header;
-        if (header->fragment == 0)
-            memcpy(control->payload, payload, header->total);
-        nc_queue_announce(q, control, 1);
-    }
-    return 0;
-}
-
-static int tell(struct nc_bcast *b, const struct part *p, int from, int to, uint64_t n)
-{
-    struct nc_queue *q = b->transfer.queue;
-
-    for (int i = from; i < to; i++)
-        nc_queue_announce(q, nc_queue_recv_control(q, child(p, i)), n);
-    return 0;
-}
-
-static int tell_fragment(struct nc_bcast *b, const struct part *p, int from, int to,
-                         const struct nc_control_header *header, uint64_t i)
-{
-    return i == 0 ? tell_first(b, p, from, to, header, NULL) : tell(b, p, from, to, i + 1);
-}
-
 /* ---- the root ---- */
 
 static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_control_header header = {.total = nc_stream_rest(stream), .fragment = 0};
-    char payload[NC_INLINE_BYTES];
-    int copied, told;
+    struct nc_children all = children(p, 0, p->place.children);
 
-    /* both may be far away, and the stores to a control slot would wait for the load of the data */
-    for (int i = 0; i < p->place.children; i++)
-        nc_queue_prefetch_recv_control(b->transfer.queue, child(p, i), header.total);
-    copied = nc_copy_in(stream, payload, header.total, 0, b->transfer.traffic);
-    told = tell_first(b, p, 0, p->place.children, &header, payload);
-    return told ? told : copied;
+    return nc_transfer_inline_to_children(&b->transfer, &all, stream);
 }
 
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_queue *q = b->transfer.queue;
     struct nc_readers readers = readers_of(b, p);
+    struct nc_children all = children(p, 0, p->place.children);
     struct nc_flow flow;
 
-    nc_transfer_begin(&b->transfer, &flow, stream, q->rank);
-    flow.header.first_slot = nc_queue_position(q);
+    nc_transfer_begin(&b->transfer, &flow, stream, b->transfer.queue->rank);
+    flow.children = &all;
     for (uint64_t i = 0; i < flow.fragments; i++) {
-        char *slot;
-        int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &readers, &slot);
-        if (error)
-            return error;
-        nc_transfer_into(&b->transfer, &flow, i, slot);
-        error = tell_fragment(b, p, 0, p->place.children, &flow.header, i);
+        int error = nc_transfer_send(&b->transfer, &flow, &readers, i);
         if (error)
             return error;
     }
@@ -128,32 +79,39 @@ struct message {
     struct nc_control_header relayed;
 };
 
+/* Announces fragment i to children from .. to - 1. */
+static int tell(struct nc_bcast *b, const struct part *p, int from, int to,
+                const struct nc_control_header *header, uint64_t i)
+{
+    struct nc_children some = children(p, from, to);
+
+    return from < to ? nc_transfer_announce_to_children(&b->transfer, &some, header, i) : 0;
+}
+
+/* 6, 7 */
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
-    int error = tell_fragment(b, p, 0, p->place.children, &m->flow.header, i);
+    int error = tell(b, p, 0, p->place.children, &m->flow.header, i);
 
     if (!error)
         nc_transfer_out(&b->transfer, &m->flow, i, nc_transfer_source(&b->transfer, &m->flow, i));
     return error;
 }
 
-/* Once over from the source's ring into my slot; from there to its readers, and to my user. */
+/* B1 to B3: once over from the source's ring into my slot; from there to its readers, and to my
+ * user. */
 static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m,
                           const struct nc_readers *readers, uint64_t i)
 {
-    struct nc_queue *q = b->transfer.queue;
-    size_t bytes = nc_frag_bytes(m->flow.header.total, m->flow.header.fragment, i);
     char *slot;
-    int error = tell_fragment(b, p, 0, p->beside, &m->flow.header, i);
+    int error = tell(b, p, 0, p->beside, &m->flow.header, i);
 
     if (!error)
-        error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, &slot);
+        error = nc_transfer_take_slot(&b->transfer, readers, i, &slot);
     if (error)
         return error;
-    struct nc_stream into_slot = {.bytes = slot, .length = bytes};
-    nc_copy_out(&into_slot, nc_transfer_source(&b->transfer, &m->flow, i), bytes,
-                nc_transfer_remote(&b->transfer, m->flow.rank), b->transfer.traffic);
-    error = tell_fragment(b, p, p->beside, p->place.children, &m->relayed, i);
+    nc_transfer_relay(&b->transfer, &m->flow, i, slot);
+    error = tell(b, p, p->beside, p->place.children, &m->relayed, i);
     if (!error)
         nc_transfer_out(&b->transfer, &m->flow, i, slot);
     return error;
@@ -184,19 +142,20 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
                         size_t *sent)
 {
     struct nc_queue *q = b->transfer.queue;
+    struct nc_children all = children(p, 0, p->place.children);
     struct message m;
     int error;
 
     nc_copy_prefetch_out(stream);
     error = nc_transfer_meet(&b->transfer, &m.flow, nc_queue_recv_control(q, q->rank), stream,
                              p->source, 1);
-
     if (error)
         return error;
     *sent = m.flow.header.total;
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
-    error = tell_first(b, p, 0, p->place.children, &m.flow.header, m.flow.control->payload);
+    if (p->place.children > 0)
+        error = nc_transfer_pass_on(&b->transfer, &all, &m.flow.header, m.flow.control->payload);
     nc_transfer_payload(&b->transfer, &m.flow, 0);
     return error ? error : m.flow.copied;
 }

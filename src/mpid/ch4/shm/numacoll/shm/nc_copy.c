@@ -141,7 +141,8 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_t
     else
         error = pack(s, shared, n);
     s->at += n;
-    nc_copy_count(traffic, n, how);
+    if (traffic)
+        nc_copy_count(traffic, n, how);
     return error;
 }
 
@@ -162,6 +163,7 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
     else
         memcpy(s->bytes + s->at, shared, n);
     s->at += n;
-    nc_copy_count(traffic, n, how);
+    if (traffic)
+        nc_copy_count(traffic, n, how);
     return error;
 }

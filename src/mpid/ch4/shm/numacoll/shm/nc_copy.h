@@ -56,20 +56,33 @@ enum nc_copy_how {
     NC_COPY_REMOTE = 2, /* for the traffic: the shared memory is on another NUMA node */
 };
 
-/* how: bits of nc_copy_how. Ledger NULL: the copy is not counted. */
+/* Counts n bytes. how: bits of nc_copy_how. The traffic is not NULL. */
 static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
 {
-    if (traffic)
-        *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
+    *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
 
 /* Copies the next n bytes of the stream into shared memory; n <= length - at. how: bits of
- * nc_copy_how. The traffic may be NULL. 0 or the mover's error. */
+ * nc_copy_how. traffic NULL: nobody counts. 0 or the mover's error. */
 int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how,
                struct nc_traffic *traffic);
 
+/* As nc_copy_in, with traffic, but the caller copies: *bytes is where the user has the next n
+ * bytes, or `room`, of n bytes, where they have been packed. */
+static inline int nc_copy_find(struct nc_stream *stream, size_t n, int how,
+                               struct nc_traffic *traffic, char *room, const char **bytes)
+{
+    *bytes = room;
+    if (!stream->bytes)
+        return nc_copy_in(stream, room, n, how, traffic);
+    *bytes = stream->bytes + stream->at;
+    stream->at += n;
+    nc_copy_count(traffic, n, how);
+    return 0;
+}
+
 /* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is
- * dropped. how: bits of nc_copy_how. The traffic may be NULL. 0 or the mover's error. */
+ * dropped. how: bits of nc_copy_how. traffic NULL: nobody counts. 0 or the mover's error. */
 int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int how,
                 struct nc_traffic *traffic);
 

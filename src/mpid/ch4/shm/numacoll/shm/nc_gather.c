@@ -16,44 +16,30 @@ struct gather {
 
 /* ---- sending ---- */
 
-/* G2, G3 */
-static int send_fragment(struct gather *g, uint64_t i)
-{
-    struct nc_queue *q = g->transfer->queue;
-    char *slot;
-    int error = nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &g->readers, &slot);
-
-    if (!error)
-        nc_transfer_announce(g->transfer, &g->mine, i, slot);
-    return error;
-}
-
-/* G1, and of a message that does not fit the control slot, fragment 0. */
+/* G1, and of a message that does not fit the control slot, fragment 0: G2, G3. */
 static int send_first(struct gather *g, struct nc_stream *mine)
 {
-    struct nc_queue *q = g->transfer->queue;
+    struct nc_transfer *t = g->transfer;
     struct nc_control *control;
-    int error = nc_queue_take_send_control(q, &g->told, &control);
+    int error = nc_queue_take_send_control(t->queue, &g->told, &control);
 
     if (error)
         return error;
     if (nc_transfer_is_inline(mine)) {
-        g->copied = nc_transfer_inline(g->transfer, control, mine, 0);
+        g->copied = nc_transfer_inline(t, control, 0, mine, 0);
         return 0;
     }
-    nc_transfer_begin(g->transfer, &g->mine, mine, q->rank);
-    if (g->told.count[0] > 1)
-        nc_transfer_fill_slots(g->transfer, &g->mine);
+    nc_transfer_begin(t, &g->mine, mine, t->queue->rank);
     g->mine.control = control;
-    g->mine.header.first_slot = nc_queue_position(q);
+    if (g->told.count[0] > 1)
+        nc_transfer_fill_slots(t, &g->mine);
     if (g->group && g->readers.count[0] == 1) {
         /* alone in my group: only its length is told */
         g->mine.fragments = 0;
-        control->header = g->mine.header;
-        nc_queue_announce(q, control, 1);
+        nc_transfer_announce(t, control, &g->mine.header, 0);
         return 0;
     }
-    return send_fragment(g, 0);
+    return nc_transfer_send(t, &g->mine, &g->readers, 0);
 }
 
 /* ---- receiving ---- */
@@ -83,20 +69,20 @@ static bool is_near(const struct gather *g, int rank)
 /* G4, G5: the first of everybody else; those who have more become flows. */
 static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 {
-    struct nc_transfer *m = g->transfer;
-    struct nc_queue *q = m->queue;
+    struct nc_transfer *t = g->transfer;
+    struct nc_queue *q = t->queue;
 
     for (int k = 1; k < g->team->size; k++) {
-        struct nc_flow *flow = &m->flow[g->open];
+        struct nc_flow *flow = &t->flow[g->open];
         int r = nc_team_after(g->team, k), error;
 
         nc_copy_prefetch_out(&from[r]);
-        error = nc_transfer_meet(m, flow, nc_queue_send_control(q, r), &from[r], r, g->team->size);
+        error = nc_transfer_meet(t, flow, nc_queue_send_control(q, r), &from[r], r, g->team->size);
         if (error)
             return error;
         sent[r] = flow->header.total;
         if (flow->fragments == 0) {
-            nc_transfer_payload(m, flow, flow->how);
+            nc_transfer_payload(t, flow, flow->how);
             nc_transfer_keep_first(&g->copied, flow->copied);
         } else if (is_near(g, r) && receive_fragment(g, flow, 0)) {
             g->open++;
@@ -132,7 +118,7 @@ static int rounds(struct gather *g)
 
     for (uint64_t i = 1; (i < g->mine.fragments || g->open > 0) && !error; i++) {
         if (i < g->mine.fragments)
-            error = send_fragment(g, i);
+            error = nc_transfer_send(g->transfer, &g->mine, &g->readers, i);
         if (!error)
             error = receive_round(g, i);
     }
@@ -146,13 +132,13 @@ static int end(struct gather *g, int error)
     return error ? error : g->copied;
 }
 
-int nc_gather_node(struct nc_transfer *m, int root, struct nc_stream *mine, struct nc_stream *from,
+int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, struct nc_stream *from,
                    size_t *sent)
 {
-    struct nc_readers reader = nc_queue_one(m->queue, root);
-    struct nc_team all = nc_queue_everybody(m->queue);
-    struct gather g = {.transfer = m, .team = &all, .told = reader, .readers = reader};
-    int error = m->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
+    struct nc_readers reader = nc_queue_one(t->queue, root);
+    struct nc_team all = nc_queue_everybody(t->queue);
+    struct gather g = {.transfer = t, .team = &all, .told = reader, .readers = reader};
+    int error = t->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
 
     if (!error)
         error = rounds(&g);
@@ -172,12 +158,12 @@ static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream 
     return end(g, error);
 }
 
-int nc_allgather_node(struct nc_transfer *m, const struct nc_groups *groups, struct nc_stream *mine,
+int nc_allgather_node(struct nc_transfer *t, const struct nc_groups *groups, struct nc_stream *mine,
                       struct nc_stream *from, size_t *sent)
 {
-    struct nc_team all = nc_queue_everybody(m->queue);
-    struct nc_group near = nc_group_at(groups, 0, m->queue->rank, 0);
-    struct gather g = {.transfer = m,
+    struct nc_team all = nc_queue_everybody(t->queue);
+    struct nc_group near = nc_group_at(groups, 0, t->queue->rank, 0);
+    struct gather g = {.transfer = t,
                        .team = &all,
                        .told = nc_queue_team(&all),
                        .group = groups->of[0],
@@ -186,11 +172,11 @@ int nc_allgather_node(struct nc_transfer *m, const struct nc_groups *groups, str
     return allgather(&g, mine, from, sent);
 }
 
-int nc_allgather_team(struct nc_transfer *m, const struct nc_team *team, struct nc_stream *mine,
+int nc_allgather_team(struct nc_transfer *t, const struct nc_team *team, struct nc_stream *mine,
                       struct nc_stream *from, size_t *sent)
 {
     struct nc_readers readers = nc_queue_team(team);
-    struct gather g = {.transfer = m, .team = team, .told = readers, .readers = readers};
+    struct gather g = {.transfer = t, .team = team, .told = readers, .readers = readers};
 
     return allgather(&g, mine, from, sent);
 }

@@ -9,8 +9,7 @@ struct reduce {
     struct nc_transfer *transfer;
     const struct nc_op_kernel *kernel;
     struct nc_stream *stream;
-    struct nc_flow *mine;       /* what I have, in fragments; inline there are none */
-    struct nc_control *control; /* where it is told, if I send */
+    struct nc_flow *mine; /* what I have, in fragments; inline there are none */
     struct nc_readers readers;
     const struct nc_position *part; /* up a tree, or */
     const struct nc_team *team;     /* in order */
@@ -43,7 +42,6 @@ static void begin(struct reduce *r)
     struct nc_flow *mine = r->mine;
 
     nc_transfer_begin(r->transfer, mine, r->stream, r->transfer->queue->rank);
-    mine->header.first_slot = nc_queue_position(r->transfer->queue);
     if (r->readers.count[0] > 1)
         nc_transfer_fill_slots(r->transfer, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
@@ -58,22 +56,10 @@ static size_t first_of(const struct reduce *r, uint64_t i)
     return i * r->mine->header.fragment / r->kernel->element;
 }
 
-/* J1 */
-static int open_control(struct reduce *r)
+/* J1: nothing is written there before the first announcement. */
+static int take_control(struct reduce *r, struct nc_control **control)
 {
-    int error = nc_queue_take_send_control(r->transfer->queue, &r->readers, &r->control);
-
-    if (!error)
-        r->control->header = r->mine->header;
-    return error;
-}
-
-/* J2: where the readers will find fragment i of mine. */
-static int take_slot(struct reduce *r, uint64_t i, char **place)
-{
-    struct nc_queue *q = r->transfer->queue;
-
-    return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), &r->readers, place);
+    return nc_queue_take_send_control(r->transfer->queue, &r->readers, control);
 }
 
 /* ---- what others have ---- */
@@ -233,11 +219,11 @@ static int tree_round(struct reduce *r, uint64_t i)
     int error = 0;
 
     if (r->part->parent >= 0)
-        error = take_slot(r, i, &place);
+        error = nc_transfer_take_slot(r->transfer, &r->readers, i, &place);
     if (!error)
         error = reduce_children(r, i, place);
     if (!error && r->part->parent >= 0)
-        nc_queue_announce(r->transfer->queue, r->control, i + 1);
+        nc_transfer_announce(r->transfer, r->mine->control, &r->mine->header, i);
     acknowledge(r, i + 1);
     return error;
 }
@@ -251,7 +237,7 @@ static int up_the_tree(struct reduce *r)
     begin(r);
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        error = open_control(r);
+        error = take_control(r, &mine.control);
     }
     for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
         error = tree_round(r, i);
@@ -294,14 +280,11 @@ static int reduce_in_order(struct reduce *r, const struct nc_range *range, uint6
 /* J2, J5, J3, J4, J6 */
 static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
-    char *place;
-    int error = take_slot(r, i, &place);
+    int error = nc_transfer_send(r->transfer, r->mine, &r->readers, i);
 
     if (error)
         return error;
-    nc_transfer_keep_first(&r->copied,
-                           nc_copy_in(r->stream, place, bytes_of(r, i), 0, r->transfer->traffic));
-    nc_queue_announce(r->transfer->queue, r->control, i + 1);
+    nc_transfer_keep_first(&r->copied, r->mine->copied);
     error = meet_sources(r, i);
     if (!error)
         error = reduce_in_order(r, range, i);
@@ -316,7 +299,7 @@ static int in_order(struct reduce *r, const struct nc_range *range)
 
     r->mine = &mine;
     begin(r);
-    error = open_control(r);
+    error = take_control(r, &mine.control);
     for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
         error = ordered_round(r, range, i);
     return error;
@@ -329,22 +312,12 @@ static bool is_inline(const struct reduce *r)
     return nc_stream_rest(r->stream) <= NC_REDUCE_INLINE;
 }
 
-/* J1, and where the elements go */
-static int take_control(struct reduce *r, char **place)
+/* J1 */
+static int take_inline_control(struct reduce *r, struct nc_control **control)
 {
-    struct nc_queue *q = r->transfer->queue;
-    size_t bytes = nc_stream_rest(r->stream);
-    int error;
-
     /* the stores to it would wait for the load of the data */
-    nc_queue_prefetch_send_control(q, bytes);
-    error = nc_queue_take_send_control(q, &r->readers, &r->control);
-    if (error)
-        return error;
-    r->control->header.total = bytes;
-    r->control->header.fragment = 0;
-    *place = inline_elements(r->control);
-    return 0;
+    nc_queue_prefetch_send_control(r->transfer->queue, nc_stream_rest(r->stream));
+    return take_control(r, control);
 }
 
 /* J3, J4: what source k has of as many bytes, once it is announced; NULL: it is left out. */
@@ -369,26 +342,28 @@ static int await_inline(struct reduce *r, int k, size_t bytes, const char **elem
 
 static int inline_up_the_tree(struct reduce *r)
 {
-    size_t bytes = nc_stream_rest(r->stream);
-    struct accumulation f = {.r = r, .n = bytes / r->kernel->element};
+    const struct nc_control_header header = {.total = nc_stream_rest(r->stream)};
+    struct accumulation f = {.r = r, .n = header.total / r->kernel->element};
+    struct nc_control *control;
     int error = 0;
 
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        error = take_control(r, &f.place);
+        error = take_inline_control(r, &control);
         if (error)
             return error;
+        f.place = inline_elements(control);
     }
     accumulate_mine(&f);
     for (int k = 0; k < r->sources && !error; k++) {
         const char *theirs;
-        error = await_inline(r, k, bytes, &theirs);
+        error = await_inline(r, k, header.total, &theirs);
         if (theirs)
             accumulate_packed(&f, theirs);
     }
     accumulate_end(&f);
     if (!error && f.place)
-        nc_queue_announce(r->transfer->queue, r->control, 1);
+        nc_transfer_put(r->transfer, control, NC_REDUCE_PAD, &header, inline_elements(control));
     return error;
 }
 
@@ -405,13 +380,12 @@ static int inline_in_order(struct reduce *r, const struct nc_range *range)
 {
     size_t bytes = nc_stream_rest(r->stream);
     struct accumulation f = {.r = r, .first = range->first, .n = range->count};
-    char *place;
-    int error = take_control(r, &place);
+    struct nc_control *control;
+    int error = take_inline_control(r, &control);
 
     if (error)
         return error;
-    r->copied = nc_copy_in(r->stream, place, bytes, 0, r->transfer->traffic);
-    nc_queue_announce(r->transfer->queue, r->control, 1);
+    r->copied = nc_transfer_inline(r->transfer, control, NC_REDUCE_PAD, r->stream, 0);
     for (int k = 0; k < r->sources && !error; k++) {
         const char *elements = r->kernel->mine;
         if (!is_at_hand(r, k))
@@ -432,23 +406,23 @@ static int end(struct reduce *r, int error, bool *unequal)
     return error ? error : r->copied;
 }
 
-int nc_reduce_tree_node(struct nc_transfer *m, const struct nc_route *route, int root,
+int nc_reduce_tree_node(struct nc_transfer *t, const struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal)
 {
     struct nc_position p;
-    struct reduce r = {.transfer = m, .kernel = kernel, .stream = mine, .part = &p};
+    struct reduce r = {.transfer = t, .kernel = kernel, .stream = mine, .part = &p};
 
     nc_position_find(&p, route, root);
     r.sources = p.children;
     return end(&r, is_inline(&r) ? inline_up_the_tree(&r) : up_the_tree(&r), unequal);
 }
 
-int nc_reduce_ordered_node(struct nc_transfer *m, const struct nc_team *team, int root,
+int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, int root,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal)
 {
-    struct nc_queue *q = m->queue;
-    struct reduce r = {.transfer = m,
+    struct nc_queue *q = t->queue;
+    struct reduce r = {.transfer = t,
                        .kernel = kernel,
                        .stream = mine,
                        .team = team,

@@ -14,15 +14,15 @@ struct scatter {
 /* S1: each message that fits goes into its reader's control slot; the others become flows. */
 static int send_inline(struct scatter *s, struct nc_stream *to)
 {
-    struct nc_transfer *m = s->transfer;
-    struct nc_queue *q = m->queue;
+    struct nc_transfer *t = s->transfer;
+    struct nc_queue *q = t->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
         struct nc_control *control;
         int error;
 
         if (!nc_transfer_is_inline(&to[r])) {
-            nc_transfer_begin(m, &m->flow[s->open++], &to[r], r);
+            nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
             continue;
         }
         /* both may be far away, and the stores to a control slot would wait for the load of the
@@ -32,38 +32,33 @@ static int send_inline(struct scatter *s, struct nc_stream *to)
         if (error)
             return error;
         nc_transfer_keep_first(&s->copied,
-                               nc_transfer_inline(m, control, &to[r], nc_transfer_remote(m, r)));
+                               nc_transfer_inline(t, control, 0, &to[r], nc_transfer_remote(t, r)));
     }
     return 0;
 }
 
 /* S2: the next fragment into the reader's receive ring, where its slot is free. */
-static int send_fragment(struct nc_transfer *m, struct nc_flow *flow)
+static int send_fragment(struct nc_transfer *t, struct nc_flow *flow)
 {
-    struct nc_queue *q = m->queue;
-    int error = 0;
+    struct nc_queue *q = t->queue;
+    uint64_t i = flow->next++;
+    int error = i == 0 ? nc_queue_take_recv_control(q, flow->rank, &flow->control) : 0;
 
-    if (flow->next == 0)
-        error = nc_queue_take_recv_control(q, flow->rank, &flow->control);
-    if (error)
-        return error;
-    nc_transfer_announce(m, flow, flow->next, nc_queue_recv_slot(q, flow->rank, flow->next));
-    flow->next++;
-    return 0;
+    return error ? error : nc_transfer_write(t, flow, i, nc_queue_recv_slot(q, flow->rank, i));
 }
 
 /* To one reader as many fragments as its ring takes without waiting, but not so many that the
  * others run dry. *sent counts them. */
-static int send_what_fits(struct nc_transfer *m, struct nc_flow *flow, uint64_t *sent)
+static int send_what_fits(struct nc_transfer *t, struct nc_flow *flow, uint64_t *sent)
 {
-    struct nc_queue *q = m->queue;
+    struct nc_queue *q = t->queue;
 
     for (uint32_t i = 0; i < q->layout.recv_slots && flow->next < flow->fragments; i++) {
         int error;
 
         if (!nc_queue_recv_slot_is_free(q, flow->rank, flow->next))
             return 0;
-        error = send_fragment(m, flow);
+        error = send_fragment(t, flow);
         if (error)
             return error;
         ++*sent;
@@ -105,9 +100,9 @@ static int send_fragments(struct scatter *s)
     return error;
 }
 
-static int send(struct nc_transfer *m, struct nc_stream *to)
+static int send(struct nc_transfer *t, struct nc_stream *to)
 {
-    struct scatter s = {.transfer = m};
+    struct scatter s = {.transfer = t};
     int error = send_inline(&s, to);
 
     if (!error)
@@ -118,44 +113,44 @@ static int send(struct nc_transfer *m, struct nc_stream *to)
 /* ---- everybody else ---- */
 
 /* S3: each fragment out of my own receive ring. */
-static int receive_fragments(struct nc_transfer *m, struct nc_flow *flow)
+static int receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
 {
-    struct nc_queue *q = m->queue;
+    struct nc_queue *q = t->queue;
 
     for (uint64_t i = 0; i < flow->fragments; i++) {
         int error = nc_queue_await(q, flow->control, i + 1);
         if (error)
             return error;
-        nc_transfer_out(m, flow, i, nc_queue_recv_slot(q, q->rank, i));
-        nc_transfer_acknowledge(m, i + 1, i + 1 < flow->fragments, q->layout.recv_set);
+        nc_transfer_out(t, flow, i, nc_queue_recv_slot(q, q->rank, i));
+        nc_transfer_acknowledge(t, i + 1, i + 1 < flow->fragments, q->layout.recv_set);
     }
     return 0;
 }
 
-static int receive(struct nc_transfer *m, struct nc_stream *mine, size_t *sent)
+static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
 {
-    struct nc_queue *q = m->queue;
+    struct nc_queue *q = t->queue;
     struct nc_flow flow;
     int error;
 
     nc_copy_prefetch_out(mine);
-    error = nc_transfer_meet(m, &flow, nc_queue_recv_control(q, q->rank), mine, q->rank, 1);
+    error = nc_transfer_meet(t, &flow, nc_queue_recv_control(q, q->rank), mine, q->rank, 1);
 
     if (error)
         return error;
     *sent = flow.header.total;
     if (flow.fragments)
-        error = receive_fragments(m, &flow);
+        error = receive_fragments(t, &flow);
     else
-        nc_transfer_payload(m, &flow, flow.how);
+        nc_transfer_payload(t, &flow, flow.how);
     return error ? error : flow.copied;
 }
 
-int nc_scatter_node(struct nc_transfer *m, int root, struct nc_stream *to, struct nc_stream *mine,
+int nc_scatter_node(struct nc_transfer *t, int root, struct nc_stream *to, struct nc_stream *mine,
                     size_t *sent)
 {
-    int error = m->queue->rank == root ? send(m, to) : receive(m, mine, sent);
+    int error = t->queue->rank == root ? send(t, to) : receive(t, mine, sent);
 
-    nc_queue_end(m->queue);
+    nc_queue_end(t->queue);
     return error;
 }

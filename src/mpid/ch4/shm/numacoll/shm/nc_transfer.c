@@ -1,34 +1,84 @@
 #include "nc_transfer.h"
 
-void nc_transfer_begin(const struct nc_transfer *m, struct nc_flow *flow, struct nc_stream *stream,
+#include <string.h>
+
+/* ---- the writer ---- */
+
+/* Announces fragment i to children; `payload`: of an inline message, NULL: in slots. */
+static inline int tell(const struct nc_transfer *t, const struct nc_children *children,
+                       const struct nc_control_header *header, const char *payload, uint64_t i)
+{
+    struct nc_queue *q = t->queue;
+
+    for (int c = children->from; c < children->to; c++) {
+        int child = nc_position_child(children->parent, c), error = 0;
+        struct nc_control *control;
+        if (i == 0)
+            error = nc_queue_take_recv_control(q, child, &control);
+        else
+            control = nc_queue_recv_control(q, child);
+        if (error)
+            return error;
+        if (payload)
+            nc_transfer_put(t, control, 0, header, payload);
+        else
+            nc_transfer_announce(t, control, header, i);
+    }
+    return 0;
+}
+
+int nc_transfer_pass_on(const struct nc_transfer *t, const struct nc_children *children,
+                        const struct nc_control_header *header, const char *payload)
+{
+    return tell(t, children, header, payload, 0);
+}
+
+int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_children *children,
+                                   struct nc_stream *stream)
+{
+    const struct nc_control_header header = {.total = nc_stream_rest(stream)};
+    /* not read back from the first child: when it has been told, it may end the operation, and the
+     * root of a later one may write its control slot again */
+    char packed[NC_INLINE_BYTES];
+    const char *payload;
+    int copied, error;
+
+    /* both may be far away, and the stores to a control slot would wait for the load of the data */
+    for (int c = children->from; c < children->to; c++)
+        nc_queue_prefetch_recv_control(t->queue, nc_position_child(children->parent, c),
+                                       header.total);
+    copied = nc_copy_find(stream, header.total, 0, t->traffic, packed, &payload);
+    error = nc_transfer_pass_on(t, children, &header, payload);
+    return error ? error : copied;
+}
+
+int nc_transfer_announce_to_children(const struct nc_transfer *t,
+                                     const struct nc_children *children,
+                                     const struct nc_control_header *header, uint64_t i)
+{
+    return tell(t, children, header, NULL, i);
+}
+
+void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct nc_stream *stream,
                        int rank)
 {
     size_t bytes = nc_stream_rest(stream);
-    uint64_t f = nc_frag_choose(bytes, m->largest_fragment, m->sqrt_rule);
+    uint64_t f = nc_frag_choose(bytes, t->largest_fragment, t->sqrt_rule);
+    bool own = rank == t->queue->rank;
 
-    *flow = (struct nc_flow){.header = {.total = bytes, .fragment = (uint32_t) f},
+    *flow = (struct nc_flow){.header = {.total = bytes,
+                                        .fragment = (uint32_t) f,
+                                        .first_slot = own ? nc_queue_position(t->queue) : 0},
                              .stream = stream,
                              .fragments = nc_frag_count(bytes, f),
                              .rank = rank,
-                             .how = nc_transfer_remote(m, rank)};
+                             .how = nc_transfer_remote(t, rank)};
 }
 
-void nc_transfer_fill_slots(const struct nc_transfer *m, struct nc_flow *flow)
+void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
 {
-    flow->header.fragment = m->largest_fragment;
+    flow->header.fragment = t->largest_fragment;
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
-}
-
-int nc_transfer_inline(const struct nc_transfer *m, struct nc_control *control,
-                       struct nc_stream *stream, int how)
-{
-    int error;
-
-    control->header.total = nc_stream_rest(stream);
-    control->header.fragment = 0;
-    error = nc_copy_in(stream, control->payload, nc_stream_rest(stream), how, m->traffic);
-    nc_queue_announce(m->queue, control, 1);
-    return error;
 }
 
 static size_t fragment_bytes(const struct nc_flow *flow, uint64_t i)
@@ -36,27 +86,34 @@ static size_t fragment_bytes(const struct nc_flow *flow, uint64_t i)
     return nc_frag_bytes(flow->header.total, flow->header.fragment, i);
 }
 
-void nc_transfer_into(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i, char *slot)
+int nc_transfer_write(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i, char *slot)
 {
     if (!flow->copied)
         flow->copied = nc_copy_in(flow->stream, slot, fragment_bytes(flow, i), flow->how,
-                                  m->traffic);
+                                  t->traffic);
+    if (!flow->control)
+        return nc_transfer_announce_to_children(t, flow->children, &flow->header, i);
+    nc_transfer_announce(t, flow->control, &flow->header, i);
+    return 0;
 }
 
-void nc_transfer_announce(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i, char *slot)
+int nc_transfer_send(const struct nc_transfer *t, struct nc_flow *flow,
+                     const struct nc_readers *readers, uint64_t i)
 {
-    nc_transfer_into(m, flow, i, slot);
-    if (i == 0)
-        flow->control->header = flow->header;
-    nc_queue_announce(m->queue, flow->control, i + 1);
+    char *slot;
+    int error = nc_transfer_take_slot(t, readers, i, &slot);
+
+    return error ? error : nc_transfer_write(t, flow, i, slot);
 }
 
-int nc_transfer_meet(const struct nc_transfer *m, struct nc_flow *flow, struct nc_control *control,
+/* ---- the reader ---- */
+
+int nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct nc_control *control,
                      struct nc_stream *stream, int rank, int alike)
 {
     int error;
 
-    error = nc_queue_await(m->queue, control, 1);
+    error = nc_queue_await(t->queue, control, 1);
     if (error)
         return error;
     flow->control = control;
@@ -66,23 +123,26 @@ int nc_transfer_meet(const struct nc_transfer *m, struct nc_flow *flow, struct n
     if (flow->header.fragment)
         flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
     flow->rank = rank;
-    flow->how = nc_transfer_remote(m, rank);
-    if (flow->header.total * (uint64_t) alike > m->cache_bytes)
+    flow->how = nc_transfer_remote(t, rank);
+    if (flow->header.total * (uint64_t) alike > t->cache_bytes)
         flow->how |= NC_COPY_BESIDE_CACHE;
     flow->copied = 0;
     return 0;
 }
 
-void nc_transfer_payload(const struct nc_transfer *m, struct nc_flow *flow, int how)
-{
-    flow->copied = nc_copy_out(flow->stream, flow->control->payload, flow->header.total, how,
-                               m->traffic);
-}
-
-void nc_transfer_out(const struct nc_transfer *m, struct nc_flow *flow, uint64_t i,
+void nc_transfer_out(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i,
                      const char *slot)
 {
     if (!flow->copied)
         flow->copied = nc_copy_out(flow->stream, slot, fragment_bytes(flow, i), flow->how,
-                                   m->traffic);
+                                   t->traffic);
+}
+
+void nc_transfer_relay(const struct nc_transfer *t, const struct nc_flow *flow, uint64_t i,
+                       char *slot)
+{
+    size_t bytes = fragment_bytes(flow, i);
+
+    memcpy(slot, nc_transfer_source(t, flow, i), bytes);
+    nc_copy_count(t->traffic, bytes, nc_transfer_remote(t, flow->rank));
 }
