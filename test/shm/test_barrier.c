@@ -114,6 +114,11 @@ static void make_groups(struct rank *r, struct nc_groups *groups)
     nc_groups_make(groups, r->group_memory, &topo);
 }
 
+static const struct nc_barrier_algorithm *algorithm_of(int variant)
+{
+    return &nc_barrier_algorithms[variant == FLAG ? NC_BARRIER_HIERARCHICAL : variant];
+}
+
 static void make_barriers(struct rank *r)
 {
     static const struct nc_tree_spec inside[LEVELS] = {
@@ -123,7 +128,7 @@ static void make_barriers(struct rank *r)
 
     make_groups(r, &groups);
     for (int v = 0; v < VARIANTS; v++) {
-        const struct nc_barrier_algorithm *a = &nc_barrier_algorithms[v == FLAG ? FLAG - 1 : v];
+        const struct nc_barrier_algorithm *a = algorithm_of(v);
         levels.flag = v == FLAG;
         r->private_memory[v] = malloc(nc_barrier_private_bytes(r->run->ranks));
         r->barrier[v] = (struct nc_barrier){.region = r->area,
@@ -202,7 +207,7 @@ static int rank_main(const struct run *run, int rank)
         r->last = r->n;
         r->n += 1 + random_next(&r->dice) % 3;
         delay(run, &r->pace);
-        enter(r, &r->barrier[v], nc_barrier_algorithms[v == FLAG ? FLAG - 1 : v].function);
+        enter(r, &r->barrier[v], algorithm_of(v)->function);
     }
     wrong = r->wrong;
     destroy(r);
