@@ -10,8 +10,10 @@
 #include "../mpich/compat.h"
 #endif
 
-/* The communicator whose call this thread is handing back to MPICH: met again, a selection file
- * named numacoll as MPICH's own choice, and the algorithm of last resort serves. */
+/* The communicator whose call this thread is handing back to MPICH, NULL for none. A call on it
+ * that arrives here meanwhile shows that MPICH's own choice, by a selection file, is numacoll
+ * again; then MPICH's algorithm of last resort serves. Such a communicator is not ready and does
+ * not become so meanwhile, therefore a ready communicator need not look. */
 static _Thread_local MPIR_Comm *handed_back;
 
 #define NC_HAND_BACK(elsewhere, args, comm, fixed) \
@@ -30,9 +32,10 @@ static _Thread_local MPIR_Comm *handed_back;
 
 #define NC_ENTER(name, NAME, args, body_args, direct, entry, elsewhere, fixed) \
     int mpi_errno = MPI_SUCCESS; \
-    struct nc_call entered = {.comm = comm, .errflag = errflag, .coll = NC_COLL_##NAME}; \
+    struct nc_call entered; \
     const struct nc_call *call = &entered; \
-    if (handed_back != comm) \
+    if (!MPIDI_NUMACOLL_begin(&entered, comm, errflag, NC_COLL_##NAME, entry) && \
+        handed_back != comm) \
         mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, entry); \
     if (mpi_errno == MPI_SUCCESS) { \
         if (call->state) \

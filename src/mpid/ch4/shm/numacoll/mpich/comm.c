@@ -407,8 +407,9 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Everything but the fast path of a ready communicator. */
-static int enter_slowly(struct nc_call *call, MPIR_Comm *parent, bool direct)
+/* A call on a communicator that is not ready yet, or on a node_comm, which shares its parent's
+ * state. */
+static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(parent, numacoll);
@@ -447,17 +448,10 @@ fn_fail:
 int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int entry)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(call->comm, numacoll);
+    MPIR_Comm *parent = MPIDI_NUMACOLL_world.initialised ? parent_of(call->comm) : NULL;
 
-    if (state && state->agreed) {
-        call->state = state;
-        call->inner = false;
-        call->across = call->comm->node_count > 1;
-    } else if (MPIDI_NUMACOLL_world.initialised) {
-        MPIR_Comm *parent = parent_of(call->comm);
-        if (parent)
-            mpi_errno = enter_slowly(call, parent, direct);
-    }
+    if (parent)
+        mpi_errno = enter_unready(call, parent, direct);
     if (call->state)
         call->choice = &call->state->choice[entry + 1];
     return mpi_errno;
