@@ -10,8 +10,13 @@ BARRIER = "barrier --algorithms auto,numacoll --sweep BARRIER=" + BARRIERS
 BLOCKS = "scatterv,gatherv,allgatherv --off-cache"
 REDUCE = "reduce,allreduce --off-cache --rotate-root"
 
-# the file, what a table calls it, ranks, seconds, words for numacoll-bench, the mapping assumed
-Run = collections.namedtuple("Run", "file title ranks seconds words mapping", defaults=[None])
+BESIDE = "barrier,bcast,allreduce --sizes 4"
+
+# the file, what a table calls it, ranks, seconds, words for numacoll-bench, the mapping assumed,
+# how many processes at nice 19 are busy meanwhile
+Run = collections.namedtuple(
+    "Run", "file title ranks seconds words mapping busy", defaults=[None, 0]
+)
 RUNS = [
     Run("bcast-2", "2 ranks", 2, 90, "bcast --off-cache --sizes 1:16M"),
     Run("bcast-2-in-cache", "2 ranks, in cache", 2, 20, "bcast --sizes 1:16K"),
@@ -28,6 +33,10 @@ RUNS = [
     Run("reduce-2", "2 ranks", 2, 150, REDUCE + " --sizes 4:4M"),
     Run("reduce-4", "4 ranks", 4, 120, REDUCE + " --sizes 4:64K"),
     Run("reduce-8", "8 ranks", 8, 180, REDUCE + " --sizes 4:64K"),
+    Run("idle-4", "4 ranks", 4, 30, BESIDE),
+    Run("busy-4", "4 ranks, one busy process", 4, 30, BESIDE, busy=1),
+    Run("idle-8", "8 ranks", 8, 30, BESIDE),
+    Run("busy-8", "8 ranks, one busy process", 8, 30, BESIDE, busy=1),
 ]
 MAPPED_MACHINE = "synthetic:package:2 numa:2 core:4 pu:1"
 
