@@ -1,22 +1,24 @@
-/* The levels above the node. See above.h. */
+/* The levels above the node: chooses algorithms and chunks, builds the pipelines of a leader from
+ * schedules, and runs them chunk by chunk. See above.h. */
 
 #include "above.h"
 
 #include "../core/nc_model.h"
 
-enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model's choice may not fall below */
+enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model never chooses less */
 
 /* ---- which algorithms, and chunks of how many bytes ---- */
 
-/* The algorithms that BCAST_GROUP and REDUCE_GROUP, and ALLREDUCE_GROUP name, in their order; the
- * first name entries it to the model. */
+/* The algorithm of each value of BCAST_GROUP, REDUCE_GROUP and ALLREDUCE_GROUP, in the order of the
+ * values in cvars.yaml. Entry 0 stands for `auto` and is not used: there the model chooses. */
 static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
                                                      NC_KNOMIAL, NC_CHAIN, NC_SAG};
 static const enum nc_algorithm reduce_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
                                                       NC_KNOMIAL, NC_CHAIN, NC_RSG};
 static const enum nc_algorithm allreduce_algorithms[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
 
-/* The tree of least time for a group of p. */
+/* The tree that takes the least time, by the model, to move `bytes` bytes in a group of p members.
+ */
 static struct nc_group_algorithm model_tree(struct nc_model_link link, int p, size_t bytes,
                                             size_t element)
 {
@@ -33,7 +35,8 @@ static struct nc_group_algorithm model_tree(struct nc_model_link link, int p, si
     return trees[nc_model_choose(link, p, bytes, &limits).tree];
 }
 
-/* For an exchange of a chunk among p: the whole chunk with each partner, or parts of it. */
+/* For an allreduce of `bytes` bytes in a group of p members: recursive doubling (whole chunks) or
+ * reduce-scatter and allgather (parts), whichever takes less time by the model. */
 static struct nc_group_algorithm model_exchange(struct nc_model_link link, int p, size_t bytes)
 {
     bool whole = nc_model_doubling(link, p, bytes) <= nc_model_rabenseifner(link, p, bytes);
@@ -41,6 +44,7 @@ static struct nc_group_algorithm model_exchange(struct nc_model_link link, int p
     return (struct nc_group_algorithm){whole ? NC_RD : NC_RSAG, 2};
 }
 
+/* The algorithm of a level: by the settings, or, if they say `auto`, by the model. */
 static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
                                               enum nc_direction direction, int level, size_t bytes,
                                               size_t element)
@@ -61,8 +65,8 @@ static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
     return model_tree(c->links.link[name], p, bytes, element);
 }
 
-/* Bytes of a chunk for a level, as the model has it; the most there can be where chunks do not
- * overlap. */
+/* The best size of a chunk on a level, in bytes, by the model. Only chain and kary gain from small
+ * chunks; for the other algorithms it is the largest size. */
 static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorithm, int level,
                            size_t bytes)
 {
@@ -80,6 +84,7 @@ static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorit
     }
 }
 
+/* Rounds down to whole elements, but to one at least. */
 static size_t whole_elements(size_t bytes, size_t element)
 {
     return bytes < element ? element : bytes - bytes % element;
@@ -128,7 +133,7 @@ void MPIDI_NUMACOLL_above_open(struct nc_above *a, const struct nc_call *call, i
 
 typedef void (*nc_schedule_function)(struct nc_schedule *, enum nc_algorithm, int, int, int);
 
-/* Appends the messages of a level, if I am in a group there and not alone. */
+/* Appends the messages of a level, if this rank is a member of a group of at least two there. */
 static void add_level(struct nc_above *a, struct nc_pipeline *pipeline, int level,
                       struct nc_group_algorithm algorithm, nc_schedule_function schedule)
 {
@@ -176,12 +181,14 @@ static bool receives(const struct nc_net_message *m)
     return m->step.kind != NC_STEP_SEND;
 }
 
+/* Whether what comes is combined with the chunk (the receive then needs an operand buffer). */
 static bool joins(const struct nc_net_message *m)
 {
     return m->step.kind == NC_STEP_REDUCE || m->step.kind == NC_STEP_REDUCE_BEHIND;
 }
 
-/* Of a chunk of n elements, how many the message has; *first: bytes of the chunk before them. */
+/* How many of a chunk's n elements the message carries. *first: where they begin in the chunk,
+ * bytes. */
 static size_t elements_of(const struct nc_above *a, const struct nc_net_message *m, size_t n,
                           size_t *first)
 {
@@ -208,7 +215,7 @@ static void send_message(struct nc_above *a, struct nc_pipeline *pipeline, uint6
                             &pipeline->sent[i][pipeline->sends[i]++]);
 }
 
-/* Posts the receive of message i: no message before it on the pipeline is still to be awaited. */
+/* Posts the receive of message i. No other receive of the pipeline may be posted. */
 static void expect(struct nc_above *a, struct nc_pipeline *pipeline, int i, char *place, size_t n)
 {
     const struct nc_net_message *m = &pipeline->message[i];
@@ -220,7 +227,8 @@ static void expect(struct nc_above *a, struct nc_pipeline *pipeline, int i, char
                               &pipeline->coming);
 }
 
-/* The next message of a chunk, from number i on, that is not empty; `messages` at the end. */
+/* The number of the first message from i on that is not empty; pipeline->messages if there is none.
+ */
 static int next_message(const struct nc_above *a, const struct nc_pipeline *pipeline, int i,
                         size_t n)
 {
@@ -231,7 +239,8 @@ static int next_message(const struct nc_above *a, const struct nc_pipeline *pipe
     return i;
 }
 
-/* An operand that is to be combined can come early: it has a buffer of its own. */
+/* Posts the next receive from message i on, if it is one whose operand is combined. Such a receive
+ * can be posted early, because it goes to an operand buffer and not into the chunk. */
 static void expect_operand(struct nc_above *a, struct nc_pipeline *pipeline, int i, char *place,
                            size_t n)
 {
@@ -242,6 +251,7 @@ static void expect_operand(struct nc_above *a, struct nc_pipeline *pipeline, int
         expect(a, pipeline, i, place, n);
 }
 
+/* Combines a received operand with n elements of the chunk, in the order the schedule asks for. */
 static void combine(struct nc_above *a, const struct nc_net_message *m, char *theirs, char *mine,
                     size_t n)
 {
@@ -252,7 +262,9 @@ static void combine(struct nc_above *a, const struct nc_net_message *m, char *th
                                                            in_front ? mine : theirs, mine, n));
 }
 
-/* Receives message i. Returns the elements of the chunk, which are learnt here if `learn`. */
+/* Receives message i, and combines it if the schedule says so. Returns the elements of the chunk:
+ * n, or if `learn` the length of the message. A receive into an operand buffer is posted before the
+ * wait for sends, a receive into the chunk after it: there the sends still read the chunk. */
 static size_t receive(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c, int i,
                       char *place, size_t n, bool learn)
 {
@@ -270,7 +282,8 @@ static size_t receive(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t
         expect(a, pipeline, i, place, n);
     bytes = MPIDI_NUMACOLL_net_await(&a->net, &pipeline->coming);
     theirs = pipeline->to;
-    /* after an error a byte is passed on, too short for any message: ranks below wait for it */
+    /* after an error the chunk has 1 byte, too short for a preamble: the ranks below wait for a
+     * message, and must get one */
     if (learn)
         return bytes < 1 ? 1 : (size_t) bytes;
     expect_operand(a, pipeline, i + 1, place, n);

@@ -1,12 +1,13 @@
-/* The levels above the node: the messages that node leaders exchange by fixed schedules, for
- * Reduce, Bcast and Allreduce.
+/* The levels above the node: the messages that node leaders exchange by fixed schedules. reduce.c,
+ * bcast.c and allreduce.c call these functions, on node leaders only (above_choose and
+ * local_leader also on other ranks); the messages go through net.h.
  *
  * Each node has one leader: on the root's node the root, on the others the lowest rank. On each
  * level above the node the leaders are grouped (core/nc_group.h), and each group works by an
- * algorithm of its own (core/nc_schedule.h). A message of the user is cut into chunks. All that a
- * leader sends and receives for one chunk in one direction is a pipeline: the messages of all its
- * levels, one after the other. Reduce is the pipeline up, Bcast the one down; Allreduce uses both,
- * and sends the next chunk up before the last one comes down. Source: Kurnosov 2023, hierarchical
+ * algorithm of its own (core/nc_schedule.h). A message of the user is cut into chunks. A pipeline
+ * is what a leader sends and receives for one chunk in one direction: the messages of all its
+ * levels, one after the other. Reduce uses the pipeline up, Bcast the pipeline down. Allreduce uses
+ * both: it sends chunk c + 1 up before chunk c comes down. Source: Kurnosov 2023, hierarchical
  * groups; the chunks are an addition. */
 
 #ifndef NUMACOLL_ABOVE_H_INCLUDED
@@ -15,47 +16,51 @@
 #include "net.h"
 #include "reduction.h"
 
-/* The messages of a chunk in one direction; chunks follow each other. */
+/* The messages of a chunk in one direction. Every chunk of a call makes these messages again, in
+ * this order. */
 struct nc_pipeline {
-    int tag; /* of its own, so that what goes up never passes for what comes down */
-    struct nc_net_message *message;
+    int tag; /* up and down have different tags: a message up never matches a receive down */
+    struct nc_net_message *message; /* [messages] in the order in which they are made */
     int messages;
     MPIR_Request **sent[NC_CHUNKS]; /* of chunk c: [c % NC_CHUNKS][sends], not awaited yet */
-    int sends[NC_CHUNKS];
-    MPIR_Request *coming; /* a receive that is posted: of message `expected`, into `to` */
+    int sends[NC_CHUNKS];           /* number of these requests */
+    MPIR_Request *coming; /* the posted receive, of message `expected`, into `to`; NULL: none */
     int expected;
     char *to;
 };
 
-/* What a node leader does in one call. */
+/* The state of a node leader in one call. Private to the process. */
 struct nc_above {
     struct nc_net net;
-    int root;
-    const struct nc_reduction *reduction; /* NULL where nothing is combined */
-    size_t element;                       /* bytes; 1 where nothing is combined */
-    int turn; /* which of the two operand buffers the next receive to be combined uses */
+    int root;                             /* rank of the communicator */
+    const struct nc_reduction *reduction; /* NULL in Bcast */
+    size_t element;                       /* bytes; 1 in Bcast */
+    int turn;                             /* operand buffer, 0 or 1, of the last posted receive */
     struct nc_pipeline up, down;
 };
 
-/* How messages of a size travel, by the settings and the model: the algorithm on each level above
- * the node, and the bytes of a chunk. */
+/* How a message travels above the node: the algorithm of each level, and the size of a chunk. */
 struct nc_above_choice {
     struct nc_group_algorithm {
         enum nc_algorithm algorithm;
-        int k;
-    } level[NC_LEVELS + 1]; /* by level of state->all.groups */
-    size_t chunk;
+        int k;              /* degree of a tree */
+    } level[NC_LEVELS + 1]; /* by level of state->all.groups; only levels above the node are set */
+    size_t chunk;           /* bytes, a multiple of the element */
 };
 
-/* bytes: of the message, known to all ranks; the choice is the same on all of them. */
+/* Fills *choice from the settings and, where they say auto, from the model of time. `bytes` is the
+ * length of the message, `element` the bytes of an element of a reduction (1 otherwise). All ranks
+ * of the communicator must pass the same values; then all get the same choice. */
 void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction direction,
                                  size_t bytes, size_t element, struct nc_above_choice *choice);
 
-/* The local rank of my node's leader in a call with a root. */
+/* The local rank of this node's leader in a call with this root (rank of the communicator). */
 int MPIDI_NUMACOLL_local_leader(const struct nc_call *call, int root);
 
+/* Prepares a call, with empty pipelines. Only node leaders call this function and those below. */
 void MPIDI_NUMACOLL_above_open(struct nc_above *above, const struct nc_call *call, int root);
 
+/* Makes the messages up combine elements by this reduction, which must live until above_close. */
 static inline void MPIDI_NUMACOLL_above_combine_by(struct nc_above *above,
                                                    const struct nc_reduction *r)
 {
@@ -64,32 +69,35 @@ static inline void MPIDI_NUMACOLL_above_combine_by(struct nc_above *above,
 }
 
 /* Fills the pipeline up or down with the messages of all levels above the node, except the `but`
- * highest. */
+ * highest levels. */
 void MPIDI_NUMACOLL_above_up(struct nc_above *above, const struct nc_above_choice *choice, int but);
 void MPIDI_NUMACOLL_above_down(struct nc_above *above, const struct nc_above_choice *choice,
                                int but);
 
-/* Appends to the pipeline up the messages of the highest level, by which all members of its groups
- * get the result. */
+/* Appends to the pipeline up an allreduce on the highest level: all members of its groups get the
+ * result. The pipeline must have been filled with but = 1. */
 void MPIDI_NUMACOLL_above_exchange(struct nc_above *above, const struct nc_above_choice *choice);
 
-/* Sends and receives chunk c, of n elements, from and to `place`. An earlier chunk may still be on
- * its way from there: it is awaited first. learn: n is the most there can be, the elements of the
- * chunk are those of the message that comes, and the pipeline has trees only. Returns the elements
- * of the chunk. */
+/* Sends and receives the messages of chunk c, of n elements, from and to `place`. Waits first for
+ * the sends of chunk c - NC_CHUNKS, which may have the same place. Returns the number of elements
+ * in the chunk: n, or if `learn`, the length of the message that has come, which is at most n (the
+ * pipeline must then consist of trees, whose messages carry whole chunks). Errors are kept in
+ * above->net. */
 size_t MPIDI_NUMACOLL_above_run(struct nc_above *above, struct nc_pipeline *pipeline, uint64_t c,
                                 char *place, size_t n, bool learn);
 
-/* Posts the first receive of the chunk that is next on a pipeline, so that it comes while other
- * things are done. */
+/* Posts the receive of the first message of chunk c, which must be the next chunk of the pipeline,
+ * so that the message arrives while this rank does other work. Does nothing if the first message is
+ * a send, or if a receive is posted already. c, place and n are those of the above_run that
+ * follows. */
 void MPIDI_NUMACOLL_above_expect(struct nc_above *above, struct nc_pipeline *pipeline, uint64_t c,
                                  char *place, size_t n);
 
-/* Waits until what was sent of chunk c has left its place. */
+/* Waits for the sends of chunk c; afterwards its place may be overwritten. */
 void MPIDI_NUMACOLL_above_wait_sends(struct nc_above *above, struct nc_pipeline *pipeline,
                                      uint64_t c);
 
-/* Waits for all sends. Returns the first error of all. */
+/* Waits for all sends. Returns the first error of the call in messages or in combining. */
 int MPIDI_NUMACOLL_above_close(struct nc_above *above);
 
 #endif

@@ -1,8 +1,12 @@
-/* MPI_Allgather, MPI_Allgatherv: everybody writes its own queue, and reads everybody else's.
+/* MPI_Allgather, MPI_Allgatherv. entry.c calls these bodies on every rank; inside the node they use
+ * shm/nc_gather.h and shm/nc_bcast.h, between nodes packed.h.
  *
- *   1  inside each NUMA node; what fits a post also across the node
- *   2  what did not fit goes from each NUMA node's leader to the other NUMA nodes, once to each
- *   3  the leaders of nodes exchange what theirs have by dissemination, and hand on what arrives */
+ *   1  inside the node each rank writes its block, and reads the blocks of its NUMA node; inline
+ *      blocks (at most a control slot) all ranks of the node read
+ *   2  the leader of each NUMA node broadcasts the blocks of its NUMA node that were not inline, so
+ *      that they cross to each other NUMA node once
+ *   3  the leaders of nodes exchange the blocks of whole nodes by dissemination, and broadcast what
+ *      arrives inside their nodes */
 
 #include "bodies.h"
 #include "packed.h"
@@ -10,7 +14,7 @@
 /* A call. */
 struct allgather {
     const struct nc_call *call;
-    const struct nc_typed *mine;
+    const struct nc_typed *mine; /* this rank's block: the send buffer, or in place its own block */
     bool in_place;
     const struct nc_blocks *blocks;
     int tag;
@@ -42,7 +46,9 @@ static int gather_near(const struct allgather *g)
     return mpi_errno;
 }
 
-/* 2: of one NUMA node. Its other ranks have it already, and take none of it. */
+/* 2, for one NUMA node: its leader broadcasts the blocks that stayed inside. Every rank of the node
+ * takes part, because it is one operation for all; the other ranks of this NUMA node have the
+ * blocks from step 1 and pass a stream of length 0. */
 static int share_group(const struct allgather *g, int group, const int *member)
 {
     struct MPIDI_NUMACOLL_comm *state = g->call->state;
@@ -80,21 +86,22 @@ static int inside_node(const struct allgather *g)
     return mpi_errno;
 }
 
-/* ---- 3: of other nodes, the one before mine first ---- */
+/* ---- 3: the blocks of other nodes, from the node before mine backwards ---- */
 
-/* What a rank does with the blocks of other nodes. A leader gathers what has arrived until it is
- * worth an operation inside the node. */
+/* The blocks of other nodes as they arrive at a rank. A leader collects them until they fill a
+ * chunk, and then broadcasts them on its node. */
 struct exchange {
     const struct allgather *g;
     struct nc_net net;
-    struct nc_stream remote; /* the blocks of other nodes, up to `at` in place */
-    struct nc_row row;
-    char *free;   /* behind what has arrived, in the buffer of two chunks */
-    size_t bytes; /* that have arrived and are not told to the node yet */
-    size_t total; /* bytes that have arrived in all */
+    struct nc_stream remote; /* the blocks of other nodes; bytes before `at` have arrived */
+    struct nc_row row;       /* what `remote` consists of */
+    char *free;              /* leader: end of the collected bytes, in buffers.arrived */
+    size_t bytes;            /* leader: collected, not broadcast on the node yet */
+    size_t total;            /* arrived so far */
 };
 
-/* To the rest of the node. An operation of less than a chunk is the last. */
+/* Leader: broadcasts the collected bytes on its node. The receivers take a broadcast of less than a
+ * chunk for the last one. */
 static void tell_node(struct exchange *e)
 {
     char *arrived = e->g->call->state->all.buffers.arrived;
@@ -108,6 +115,7 @@ static void tell_node(struct exchange *e)
     e->free = arrived;
 }
 
+/* Leader: takes a chunk that has arrived in e->free; called by MPIDI_NUMACOLL_exchange_rows. */
 static void take_chunk(void *context, size_t bytes)
 {
     struct exchange *e = context;
@@ -121,8 +129,8 @@ static void take_chunk(void *context, size_t bytes)
         tell_node(e);
 }
 
-/* The blocks of so many nodes, mine and those before it, to the node at a distance; as many come
- * from the other side. */
+/* Sends the blocks of `nodes` nodes, mine and those before it, to the leader `distance` nodes
+ * further; receives the blocks of as many nodes from the leader `distance` nodes before. */
 static void exchange_with(struct exchange *e, int distance, int nodes)
 {
     const struct nc_hierarchy *h = &e->g->call->state->all;
@@ -139,7 +147,8 @@ static void exchange_with(struct exchange *e, int distance, int nodes)
     MPIDI_NUMACOLL_exchange_rows(&e->net, &stream, to, from, e->g->tag, &e->free, take_chunk, e);
 }
 
-/* Source of the order: dissemination; in round k a node has those of the 2^k - 1 before it. */
+/* Leader: dissemination. Before round k (distance 2^k) a node has its own blocks and those of the
+ * 2^k - 1 nodes before it. */
 static void exchange_nodes(struct exchange *e)
 {
     int nodes = e->g->call->state->all.nodes;
@@ -150,6 +159,7 @@ static void exchange_nodes(struct exchange *e)
     tell_node(e);
 }
 
+/* The other ranks: what the leader broadcasts, until a broadcast is not a whole chunk. */
 static void receive_from_leader(struct exchange *e)
 {
     size_t sent;

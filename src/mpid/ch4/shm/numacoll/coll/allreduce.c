@@ -1,11 +1,17 @@
-/* MPI_Allreduce.
+/* MPI_Allreduce. entry.c calls the body on every rank. It uses shm/nc_reduce.h, nc_gather.h and
+ * nc_bcast.h inside a node, above.h between nodes. The versions (ALLREDUCE_VERSION):
  *
- *   symmetric   every rank combines what all have, in the order of ranks, for itself
- *   sliced      of each chunk every rank combines a slice, and all gather the slices; where NUMA
- *               nodes are the rows of a table, a slice of its row's, and of that of its column's
- *   rb          reduce to rank 0, broadcast from there: by chunks, the next one goes up while the
- *               last comes down
- *   rab         the same, but that on the highest level all members come to the result */
+ *   symmetric   every rank combines the operands of all ranks, in the order of ranks, for itself
+ *   sliced      each rank combines one slice of each chunk, then all gather the slices; on several
+ *               NUMA nodes in two steps: first the ranks of a NUMA node (row), then those with the
+ *               same index on each NUMA node (column)
+ *   rb          reduce to rank 0, broadcast from rank 0; by chunks: chunk c + 1 goes up before
+ *               chunk c comes down
+ *   rab         reduce up to the highest level, on which all members combine; broadcast below it
+ *
+ * On several nodes there are rb and rab only. Elements larger than a slot, and on several nodes
+ * operations that do not commute and elements that are not plain (reduction.h), are reduced as a
+ * whole and then broadcast. */
 
 #include "above.h"
 #include "bcast.h"
@@ -13,7 +19,7 @@
 #include "reduce.h"
 #include "../mpich/choose.h"
 
-/* Elements first .. first + n - 1 as a stream. `typed` must live as long. */
+/* Elements first .. first + n - 1 of `of` as a stream. *typed must live as long as the stream. */
 static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first,
                       size_t n, struct nc_typed *typed, struct nc_stream *stream)
 {
@@ -21,12 +27,15 @@ static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, s
     MPIDI_NUMACOLL_stream_init(stream, typed);
 }
 
+/* The address of element `first` of the result. */
 static char *place_of(const struct nc_reduction *r, size_t first)
 {
     return (char *) r->result.buffer + (MPI_Aint) first * r->extent;
 }
 
-/* Of elements of mine or of the result, which every rank of a team puts in its queue, a part. */
+/* One operation of the node: every rank of the team publishes the elements `whole` of `of` (its
+ * operand, or its result so far), and combines the elements `part` of all of them into its result.
+ * Both ranges count from the begin of the message. */
 static int combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
                    const struct nc_range *whole, const struct nc_range *part)
 {
@@ -55,7 +64,7 @@ static int symmetric(struct nc_reduction *r)
 
 /* ---- sliced ---- */
 
-/* What rank i of a team combines for all of it. */
+/* The slice of `whole` that rank i of a team combines. */
 static struct nc_range slice_of(const struct nc_range *whole, const struct nc_team *team, int i)
 {
     size_t n = whole->count, size = (size_t) team->size;
@@ -64,6 +73,7 @@ static struct nc_range slice_of(const struct nc_range *whole, const struct nc_te
     return (struct nc_range){whole->first + begin, end - begin};
 }
 
+/* An allgather: every rank of the team gets the slices of all into its result. */
 static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                          const struct nc_range *whole)
 {
@@ -83,13 +93,14 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                                                   state->stream, state->sent));
 }
 
-/* Down to a slice of a slice, and back: A1 to A4 of PROTOCOLS.md. A team of one does nothing. */
+/* One chunk: A1 to A4 of PROTOCOLS.md, section 3.5. Teams of one rank leave their steps out, on all
+ * ranks alike. */
 static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
 {
     const struct nc_team *row = &r->call->state->row, *column = &r->call->state->column;
     struct nc_range slice = slice_of(chunk, row, row->index);
     struct nc_range mine = slice_of(&slice, column, column->index);
-    /* A2 reads and writes the same place; PROTOCOLS.md says why it may */
+    /* A2 reads and writes the result; PROTOCOLS.md, section 3.5, says why this is safe */
     const struct nc_typed *partial = row->size > 1 ? &r->result : &r->mine;
     int mpi_errno = MPI_SUCCESS;
 
@@ -104,7 +115,7 @@ static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
     return mpi_errno;
 }
 
-/* Elements of a chunk: as much as the slots of a queue take, in whole fragments. */
+/* Elements of a chunk inside a node: as many as fit the slots of a send ring, at least one. */
 static size_t chunk_elements(const struct nc_reduction *r)
 {
     const struct nc_geometry *g = &r->call->state->queue.geometry;
@@ -132,12 +143,13 @@ static int sliced(struct nc_reduction *r)
 struct chunks {
     struct nc_reduction *r;
     size_t count, most;     /* elements, of the message and of a chunk */
-    int leader;             /* local rank that the chunks go to, and come from, inside the node */
-    struct nc_bcast *bcast; /* ... on the way down */
-    const struct nc_team *leaders; /* exchange in between; NULL: there is one */
-    struct nc_above *above;        /* of the leader, if there are levels above it; else NULL */
+    int leader;             /* local rank to which chunks are reduced, and which broadcasts them */
+    struct nc_bcast *bcast; /* how they are broadcast */
+    const struct nc_team *leaders; /* rab inside a node: they combine; NULL: one leader only */
+    struct nc_above *above;        /* a leader on several nodes; else NULL */
 };
 
+/* Elements of chunk w. */
 static size_t elements_of(const struct chunks *c, uint64_t w)
 {
     size_t first = w * c->most;
@@ -145,7 +157,8 @@ static size_t elements_of(const struct chunks *c, uint64_t w)
     return c->count - first < c->most ? c->count - first : c->most;
 }
 
-/* An operation for all, though only the leaders take part. */
+/* rab inside a node: the leaders combine chunk w among themselves. It is one operation of the node,
+ * so the other ranks end it at once. */
 static int exchange_chunk(const struct chunks *c, uint64_t w)
 {
     struct nc_range chunk = {w * c->most, elements_of(c, w)};
@@ -156,7 +169,8 @@ static int exchange_chunk(const struct chunks *c, uint64_t w)
     return MPI_SUCCESS;
 }
 
-/* The chunks are parts of the result: none is in the way of another. */
+/* Chunk w up: inside the node to the leader, among the leaders, to other nodes. Each chunk has its
+ * own place in the result, so the next chunk can go up while this one is on its way. */
 static int reduce_chunk(const struct chunks *c, uint64_t w)
 {
     struct nc_above *x = c->above;
@@ -174,6 +188,7 @@ static int reduce_chunk(const struct chunks *c, uint64_t w)
     return mpi_errno;
 }
 
+/* Chunk w down: from other nodes to the leader, then inside the node. */
 static int bcast_chunk(const struct chunks *c, uint64_t w)
 {
     struct nc_typed typed = MPIDI_NUMACOLL_elements(c->r, &c->r->result, w * c->most,
@@ -184,7 +199,7 @@ static int bcast_chunk(const struct chunks *c, uint64_t w)
     int mpi_errno;
 
     if (x) {
-        /* what comes down is written where this was sent up from */
+        /* the chunk comes down into the place it was sent up from */
         MPIDI_NUMACOLL_above_wait_sends(x, &x->up, w);
         MPIDI_NUMACOLL_above_run(x, &x->down, w, typed.buffer, (size_t) typed.count, false);
     }
@@ -196,6 +211,7 @@ static int bcast_chunk(const struct chunks *c, uint64_t w)
     return mpi_errno;
 }
 
+/* All chunks. At least one, also if there are no elements: every rank makes the operations. */
 static int up_and_down(const struct chunks *c)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -235,8 +251,7 @@ static int reduce_exchange_bcast(struct nc_reduction *r)
     return up_and_down(&c);
 }
 
-/* All elements plain, and the operation commutative. rab: of the highest groups the members
- * exchange. */
+/* rb or rab on several nodes. The elements are plain, and the operation commutes. */
 static int across_nodes(struct nc_reduction *r, bool rab)
 {
     size_t count = (size_t) r->mine.count, bytes = count * r->element;
@@ -263,7 +278,7 @@ static int across_nodes(struct nc_reduction *r, bool rab)
     return mpi_errno;
 }
 
-/* Where chunks do not go: all of it up, then all of it down. */
+/* Where the reduction cannot go by chunks: reduces the whole message, then broadcasts it. */
 static int reduce_then_bcast(struct nc_reduction *r)
 {
     int mpi_errno = MPIDI_NUMACOLL_reduce_to(r, 0, MPIR_ALLREDUCE_TAG);
@@ -280,7 +295,9 @@ _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_AL
                    MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
                "cvars.yaml lists them as nc_select.h does, behind auto");
 
-/* NUMA nodes are combined one by one, and not in the order of ranks. */
+/* Whether `sliced` is possible. It combines NUMA node by NUMA node, not in the order of ranks: with
+ * several NUMA nodes the operation must commute, and all must have the same number of ranks (else
+ * column.size is 0). */
 static bool can_be_sliced(const struct nc_reduction *r)
 {
     int rows = r->call->state->column.size;
@@ -288,7 +305,8 @@ static bool can_be_sliced(const struct nc_reduction *r)
     return rows == 1 || (rows > 1 && r->commutative);
 }
 
-/* Inside a node, as the settings want it. All ranks come to the same, but for unequal lengths. */
+/* The version inside a node, by the settings or by the rules of core/nc_select.h. All ranks choose
+ * alike if their counts are equal. */
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
     int wanted = r->call->choice->allreduce_version;
@@ -306,7 +324,7 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
     return version;
 }
 
-/* On several nodes, likewise. */
+/* The version on several nodes: rab, unless the settings say rb or it is not possible. */
 static enum nc_allreduce_version version_across(const struct nc_reduction *r)
 {
     bool rb = r->call->choice->allreduce_version == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rb;

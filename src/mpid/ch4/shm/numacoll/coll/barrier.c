@@ -1,14 +1,15 @@
-/* MPI_Barrier: inside a node by one of the barriers of shm/, across nodes by messages among their
- * leaders.
+/* MPI_Barrier. entry.c calls the body on every rank; inside the node a barrier of shm/nc_barrier.h
+ * does the work, which calls `leaders` on local rank 0 between arrival and release.
  *
- *   1  on each node, all arrive
- *   2  the leaders (local ranks 0), by dissemination
- *   3  on each node, all are released */
+ *   1  on each node all ranks arrive
+ *   2  the leaders of the nodes (local ranks 0) exchange empty messages by dissemination
+ *   3  on each node all ranks are released */
 
 #include "bodies.h"
 #include "net.h"
 
-/* 2: in the order of the switches, so that in the first rounds they are those of one switch. */
+/* 2: nodes under one switch have neighbouring numbers, so most messages of the first rounds stay
+ * under one switch. context: the struct nc_call. */
 static int leaders(void *context)
 {
     struct nc_net net = {.call = context};

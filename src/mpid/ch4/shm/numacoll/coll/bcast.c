@@ -1,5 +1,6 @@
-/* MPI_Bcast: inside a node through the root's own queue; across nodes by chunks, down the levels
- * above the node and then on each node from its leader. */
+/* MPI_Bcast. entry.c calls the body on every rank. Inside a node shm/nc_bcast.h does all; on
+ * several nodes the message goes by chunks down the levels above the node (above.h), and on each
+ * node from its leader to the other ranks (shm/nc_bcast.h again, an operation per chunk). */
 
 #include "bcast.h"
 
@@ -22,19 +23,19 @@ static int inside_node(const struct nc_call *call, struct nc_typed *typed, int r
 
 /* ---- across nodes: the leaders ---- */
 
-/* What the root says of the message, before its first bytes: only the root knows how many there
- * are, and the others learn from it all that depends on that, chunks and trees. */
+/* Precedes the first bytes of the message. Only the root's length counts, and chunks and trees
+ * depend on it, so the other ranks learn it here. */
 struct preamble {
     uint64_t total; /* bytes */
 };
 
-/* What a node leader does in one call. */
+/* The state of a node leader in one call. */
 struct relay {
     struct nc_above above;
     bool is_root;
     struct nc_stream *user;
     struct nc_above_choice choice;
-    size_t total, done; /* bytes of the message, and those that are through */
+    size_t total, done; /* bytes of the message; bytes delivered on this node so far */
 };
 
 static size_t chunk_bytes(const struct relay *r)
@@ -47,6 +48,7 @@ static void keep(struct relay *r, int error)
     MPIDI_NUMACOLL_net_keep(&r->above.net, MPIDI_NUMACOLL_error(error));
 }
 
+/* Whether a level above the node uses scatter and allgather. */
 static bool scatters(const struct nc_hierarchy *h, const struct nc_above_choice *choice)
 {
     bool found = false;
@@ -56,8 +58,9 @@ static bool scatters(const struct nc_hierarchy *h, const struct nc_above_choice 
     return found;
 }
 
-/* Where chunk c is sent from or comes to. A root with a contiguous buffer has it there already;
- * from any other it is packed, once the last chunk that was there has left. */
+/* Where chunk c is sent from or received. At a root with a contiguous buffer this is the user's
+ * buffer. Otherwise it is a chunk buffer, after the earlier chunk in it has been sent; the root
+ * packs its data there. */
 static char *place_of(struct relay *r, uint64_t c, size_t n)
 {
     char *place = r->above.net.call->state->all.buffers.chunk[c % NC_CHUNKS];
@@ -70,7 +73,7 @@ static char *place_of(struct relay *r, uint64_t c, size_t n)
     return place;
 }
 
-/* From the leader to the rest of the node. */
+/* Broadcasts n bytes from the leader to the other ranks of its node. */
 static void share(struct relay *r, char *bytes, size_t n)
 {
     const struct nc_call *call = r->above.net.call;
@@ -81,7 +84,7 @@ static void share(struct relay *r, char *bytes, size_t n)
         keep(r, nc_bcast_node(&call->choice->bcast, call->state->rank, &stream, &sent));
 }
 
-/* A chunk to the node and to my user; the root's user has it. */
+/* A chunk to the other ranks of the node and, except at the root, to this rank's user. */
 static void deliver(struct relay *r, char *place, size_t n)
 {
     r->done += n;
@@ -90,7 +93,8 @@ static void deliver(struct relay *r, char *place, size_t n)
         keep(r, nc_copy_out(r->user, place, n, 0, NULL));
 }
 
-/* The trees of the first message do not depend on its length. */
+/* Fills the pipeline for the first message. Its trees must not depend on the length of the message,
+ * which only the root knows yet; and it needs trees, since the receivers learn its length. */
 static void open_first(struct relay *r)
 {
     const struct nc_hierarchy *h = &r->above.net.call->state->all;
@@ -104,14 +108,15 @@ static void open_first(struct relay *r)
     MPIDI_NUMACOLL_above_down(&r->above, &choice, 0);
 }
 
+/* Sets the length of the message, and chooses chunks and trees by it. */
 static void learn(struct relay *r, size_t total)
 {
     r->total = total;
     MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, total, 1, &r->choice);
 }
 
-/* The root: the preamble and the first bytes behind it, in one message; no bytes if they are to be
- * scattered, for which all ranks must know how many they are. Returns how many. */
+/* Root: writes the preamble and the first chunk behind it, to be one message. Returns the bytes of
+ * the chunk: 0 if a level scatters, for which all ranks must know the length first. */
 static size_t fill_first(struct relay *r, char *place)
 {
     struct nc_stream *user = r->user;
@@ -121,11 +126,14 @@ static size_t fill_first(struct relay *r, char *place)
     learn(r, nc_stream_rest(user));
     n = scatters(&r->above.net.call->state->all, &r->choice) ? 0 : chunk_bytes(r);
     *(struct preamble *) place = (struct preamble){.total = r->total};
-    /* a contiguous buffer is served to the node from where it is, and only copied here */
+    /* of a contiguous buffer the stream must not move on: deliver serves the node from the user's
+     * buffer, here the bytes are only copied for the other nodes */
     keep(r, nc_copy_in(user->bytes ? &copied : user, place + sizeof(struct preamble), n, 0, NULL));
     return n;
 }
 
+/* The first message, with the preamble, and its delivery on the node: preamble and data are an
+ * operation each. */
 static void first_chunk(struct relay *r)
 {
     char *place = r->above.net.call->state->all.buffers.chunk[0];
@@ -136,7 +144,7 @@ static void first_chunk(struct relay *r)
     open_first(r);
     n = MPIDI_NUMACOLL_above_run(&r->above, &r->above.down, 0, place, sizeof preamble + n,
                                  !r->is_root);
-    /* after an error the message may be shorter */
+    /* after an error the message may be shorter than a preamble, see above.c: receive */
     preamble = n < sizeof preamble ? (struct preamble){.total = 0}
                                    : *(const struct preamble *) place;
     if (!r->is_root)
@@ -147,6 +155,8 @@ static void first_chunk(struct relay *r)
         deliver(r, r->is_root && r->user->bytes ? r->user->bytes : data, n - sizeof preamble);
 }
 
+/* Leader: receives each chunk, sends it on, and delivers it on its node. While it delivers, the
+ * next chunk may come. */
 static int relay(struct relay *r)
 {
     struct nc_above *a = &r->above;
@@ -165,8 +175,9 @@ static int relay(struct relay *r)
     return MPIDI_NUMACOLL_above_close(a);
 }
 
-/* ---- across nodes: everybody else ---- */
+/* ---- across nodes: the other ranks ---- */
 
+/* The preamble, then the chunks, as the leader broadcasts them. *total: bytes received. */
 static int receive_from_leader(const struct nc_call *call, int leader, struct nc_stream *user,
                                size_t *total)
 {
@@ -203,7 +214,7 @@ static int across_nodes(const struct nc_call *call, struct nc_typed *typed, int 
 
 int MPIDI_NUMACOLL_bcast_typed(const struct nc_call *call, struct nc_typed *typed, int root)
 {
-    /* without other nodes all ranks are on this one, in the order of their local ranks */
+    /* on one node ranks and local ranks are the same numbers */
     return call->across ? across_nodes(call, typed, root) : inside_node(call, typed, root);
 }
 

@@ -1,5 +1,7 @@
-/* MPI_Gather, MPI_Gatherv: through the senders' own queues to the root; from other nodes to their
- * leaders, who send what they have of all their ranks in common messages. */
+/* MPI_Gather, MPI_Gatherv. entry.c calls the bodies on every rank, reduce.c gather_blocks. On the
+ * root's node the root reads the blocks from shared memory (shm/nc_gather.h). On another node the
+ * leader collects the blocks of its ranks that way and sends them to the root in packed messages
+ * (packed.h). */
 
 #include "gather.h"
 
@@ -14,8 +16,9 @@ struct gather {
     int root, tag;
 };
 
-/* ---- to the root, inside its node ---- */
+/* ---- on the root's node ---- */
 
+/* Root: its own block, and the blocks of its node. */
 static int receive_near(const struct gather *g)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -23,7 +26,7 @@ static int receive_near(const struct gather *g)
     struct nc_stream *from = MPIDI_NUMACOLL_block_streams(g->call, g->blocks);
     struct nc_typed own = MPIDI_NUMACOLL_block(g->blocks, g->root);
 
-    /* first: meanwhile the others write */
+    /* own block first: meanwhile the other ranks write theirs */
     if (g->mine->buffer != MPI_IN_PLACE)
         mpi_errno = MPIDI_NUMACOLL_copy_own(g->mine, &own);
     if (state->size == 1)
@@ -48,9 +51,10 @@ static int send_near(const struct gather *g, int local_root)
         nc_gather_node(MPIDI_NUMACOLL_transfer(g->call), local_root, &stream, NULL, NULL));
 }
 
-/* ---- to the root from another node ---- */
+/* ---- on another node than the root's ---- */
 
-/* How much each rank of the node sends: packed->length, on all of them. */
+/* An allgather of the lengths of the node's blocks: length[size], bytes, on all ranks of the node.
+ * All then know how many packed messages, and so operations, follow. */
 static int share_lengths(const struct gather *g, size_t bytes, uint64_t *length)
 {
     struct MPIDI_NUMACOLL_comm *state = g->call->state;
@@ -66,7 +70,7 @@ static int share_lengths(const struct gather *g, size_t bytes, uint64_t *length)
                                                   &own, state->stream, state->sent));
 }
 
-/* Leader: a chunk of everybody's, and off. */
+/* Leader: gathers the current share of every rank's block into a packed message, and sends it. */
 static int collect_chunk(const struct gather *g, struct nc_packed *packed, struct nc_stream *mine)
 {
     struct MPIDI_NUMACOLL_comm *state = g->call->state;
@@ -88,7 +92,7 @@ static int collect_chunk(const struct gather *g, struct nc_packed *packed, struc
     return mpi_errno;
 }
 
-/* Everybody else: a chunk of mine to the leader. */
+/* The other ranks: the current share of this rank's block to the leader. */
 static int give_chunk(const struct gather *g, const struct nc_packed *packed,
                       struct nc_stream *mine)
 {
@@ -121,8 +125,9 @@ static int send_across(const struct gather *g)
     return mpi_errno;
 }
 
-/* ---- the root, of other nodes ---- */
+/* ---- the root: blocks of other nodes ---- */
 
+/* Receives all blocks of a node from its leader. */
 static int receive_node(const struct gather *g, int node)
 {
     const struct nc_hierarchy *h = &g->call->state->all;
@@ -148,7 +153,7 @@ static int receive_node(const struct gather *g, int node)
     return mpi_errno;
 }
 
-/* ---- both ---- */
+/* ---- the call ---- */
 
 static int gather(const struct gather *g)
 {

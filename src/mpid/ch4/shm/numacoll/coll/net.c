@@ -1,4 +1,5 @@
-/* Messages between nodes. See net.h. */
+/* Messages between nodes, by MPIC_Isend and MPIC_Irecv of bytes; errors are kept in struct nc_net.
+ * See net.h. */
 
 #include "net.h"
 

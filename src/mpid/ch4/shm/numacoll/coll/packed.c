@@ -1,4 +1,4 @@
-/* Blocks of ranks in messages between nodes. See packed.h. */
+/* Packed messages and rows of chunks between nodes, by the functions of net.h. See packed.h. */
 
 #include "packed.h"
 
@@ -19,7 +19,7 @@ void MPIDI_NUMACOLL_packed_open(struct nc_packed *p, const struct nc_call *call,
                             .rounds = 1};
 }
 
-/* As many as the longest block needs. */
+/* As many messages as the longest block needs, at least one. */
 void MPIDI_NUMACOLL_packed_count(struct nc_packed *p)
 {
     uint64_t longest = 1;
@@ -77,7 +77,8 @@ static void expect_message(struct nc_packed *p)
     p->begun++;
 }
 
-/* From the first message: the lengths, which say how many messages follow. */
+/* Takes the lengths from the first message, and computes from them how many messages follow.
+ * Returns where the shares begin. */
 static char *take_lengths(struct nc_packed *p, char *message)
 {
     size_t bytes = (size_t) p->ranks * sizeof *p->length;
@@ -123,7 +124,7 @@ struct nc_stream *MPIDI_NUMACOLL_node_streams(const struct nc_hierarchy *h,
 
 /* ---- rows of chunks ---- */
 
-/* Begins to send the next chunk of a stream; its bytes. */
+/* Packs the next chunk of a stream and begins to send it. Returns its bytes. */
 static size_t send_chunk(struct nc_net *net, struct nc_stream *stream, int to, int tag,
                          MPIR_Request **request)
 {

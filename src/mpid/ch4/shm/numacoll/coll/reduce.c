@@ -1,5 +1,8 @@
-/* MPI_Reduce: inside a node up the trees, or in the order of ranks where the operation needs it;
- * across nodes by chunks, on each node to its leader and then up the levels above the node. */
+/* MPI_Reduce. entry.c calls the body on every rank; allreduce.c calls the functions of reduce.h.
+ * Inside a node the operands go up the trees, or, if the operation or the elements need it, they
+ * are combined in the order of ranks (shm/nc_reduce.h). On several nodes each chunk is reduced on
+ * each node to its leader, and then up the levels above the node (above.h). What neither can do is
+ * gathered by the root (gather.h), which combines it. */
 
 #include "reduce.h"
 
@@ -31,10 +34,11 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
     return mpi_errno;
 }
 
-/* ---- by a gather: operations that keep the order on several nodes, elements larger than a slot
- * ---- */
+/* ---- by a gather: elements larger than a slot; on several nodes also operations that do not
+ * commute and elements that are not plain ---- */
 
-/* What has been gathered, packed, the block of rank 0 first, to elements of the result. */
+/* Combines n gathered elements of each rank into elements first .. first + n - 1 of the result, in
+ * the order of ranks. `blocks` has them packed, the block of rank 0 first. */
 static int reduce_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
 {
     int error = 0, last = r->call->comm->local_size - 1;
@@ -46,8 +50,8 @@ static int reduce_blocks(struct nc_reduction *r, const char *blocks, size_t firs
     return MPIDI_NUMACOLL_error(error);
 }
 
-/* Whether the root has memory for so many bytes, as it says to all; a chunk it has, or nothing
- * goes on anyway. */
+/* Tells all ranks whether the root got memory for what it gathers: without it no rank may begin. Up
+ * to NC_CHUNK bytes the allocation is assumed to succeed, which saves the broadcast. */
 static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *memory, int root)
 {
     int mpi_errno = MPI_SUCCESS, enough = memory != NULL;
@@ -64,6 +68,7 @@ fn_fail:
     return mpi_errno;
 }
 
+/* The root gathers some elements of every rank at a time, and combines them. */
 static int by_gather(struct nc_reduction *r, int root, int tag)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -103,7 +108,8 @@ int MPIDI_NUMACOLL_reduce_chunk(struct nc_reduction *r, int local_root, size_t f
     return MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
 }
 
-/* A node's leader: the root's chunks are in its result. */
+/* A node's leader: reduces each chunk inside its node, combines what comes from other nodes, and
+ * sends the chunk on. A chunk is in the result at the root, in a chunk buffer elsewhere. */
 static int lead(struct nc_reduction *r, const struct nc_above_choice *choice, int root, size_t most)
 {
     size_t count = (size_t) r->mine.count;

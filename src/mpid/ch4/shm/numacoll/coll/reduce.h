@@ -1,20 +1,24 @@
-/* Reduce inside another collective, which is the one that is counted. */
+/* Reduce as a part of another collective (allreduce.c). It does not count a call: the other
+ * collective counts itself. Errors of all functions: of MPICH, of the operation; and
+ * **collective_size_mismatch or MPI_ERR_TRUNCATE where lengths differ inside a node. */
 
 #ifndef NUMACOLL_REDUCE_H_INCLUDED
 #define NUMACOLL_REDUCE_H_INCLUDED
 
 #include "reduction.h"
 
-/* Reduce to a rank of this node, inside it; also what is left of a stream. */
+/* Reduces the rest of stream `mine` inside the node, to local rank local_root. Every rank of the
+ * node calls it, after MPIDI_NUMACOLL_operands_from for the element at which the stream stands. */
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine);
 
-/* Of elements first .. first + n - 1; the result of those, if this rank has it, begins at `result`.
- */
+/* Reduces elements first .. first + n - 1 of the operands inside the node, to local rank
+ * local_root. There the result of element `first` is written at `result`; elsewhere `result` is not
+ * used. Every rank of the node calls it. */
 int MPIDI_NUMACOLL_reduce_chunk(struct nc_reduction *r, int local_root, size_t first, size_t n,
                                 char *result);
 
-/* Reduce, to a rank of the communicator; of a call of either kind, so that the tag is the caller's.
- */
+/* Reduces all elements to `root`, a rank of the communicator. Every rank of the communicator calls
+ * it. tag: of the collective that calls it, for messages between nodes. */
 int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag);
 
 #endif

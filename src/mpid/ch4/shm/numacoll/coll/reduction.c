@@ -1,3 +1,7 @@
+/* Operands and operation of a reduction: the op kernel that shm/nc_reduce.c calls, which combines
+ * by MPIR_Reduce_local or, for numbers, by a function of core/nc_combine.h; and the memory it
+ * needs. See reduction.h. */
+
 #include "reduction.h"
 
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of,
@@ -7,8 +11,9 @@ struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const stru
                              of->datatype};
 }
 
-/* ---- the kernel ---- */
+/* ---- the op kernel: its functions are declared in struct nc_op_kernel ---- */
 
+/* Elements first .. first + n - 1 of the buffer whose element 0 is at `from`. */
 static struct nc_typed operand(const struct nc_reduction *r, const char *from, size_t first,
                                size_t n)
 {
@@ -31,7 +36,7 @@ static int unpack(struct nc_typed *to, const void *packed, size_t bytes)
     struct nc_stream stream;
 
     MPIDI_NUMACOLL_stream_init(&stream, to);
-    return nc_copy_out(&stream, packed, bytes, 0, NULL); /* the kernel's caller counts */
+    return nc_copy_out(&stream, packed, bytes, 0, NULL); /* shm/nc_reduce.c counts the traffic */
 }
 
 static int take(void *context, size_t first, const void *packed, size_t n)
@@ -80,7 +85,8 @@ static int reduce_packed(void *context, const void *packed, void *other, size_t 
 
 /* ---- numbers ---- */
 
-/* Names of MPI's types that a compiler has; the others are nobody's. */
+/* The kind of number of a datatype of MPI; false if it is none. Only datatypes that have a C type
+ * of their own are listed. */
 static bool number_of(MPI_Datatype datatype, enum nc_number *number)
 {
 #define NC_SIZED(name, type) \
@@ -136,7 +142,7 @@ static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
         [NC_BAND] = MPI_BAND, [NC_BOR] = MPI_BOR,   [NC_BXOR] = MPI_BXOR};
     enum nc_number number;
 
-    /* compilers may have made Fortran's numbers larger than C's */
+    /* compiler options can make Fortran's numbers larger than the C types assumed above */
     if (!number_of(datatype, &number) ||
         (size_t) MPIR_Datatype_get_basic_size(datatype) != nc_number_bytes(number))
         return NULL;
@@ -147,8 +153,9 @@ static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
     return NULL;
 }
 
-/* Of MPI's types, whose handles mean the same for ever; and so do those of operations that there
- * are functions for. */
+/* find_numbers for a builtin datatype; the last result is kept in the state, as a call often has
+ * the operation and the datatype of the call before. It cannot become wrong: handles of builtin
+ * datatypes and operations never change their meaning, and for a user's operation it is NULL. */
 static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Datatype datatype)
 {
     if (state->numbers.op != op || state->numbers.datatype != datatype) {
@@ -176,7 +183,7 @@ size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r)
     return n ? n : 1;
 }
 
-/* Elements that are joined at once, at most. */
+/* The largest number of elements that `join` gets at once. */
 static size_t joined_at_once(const struct nc_reduction *r)
 {
     size_t count = (size_t) r->mine.count,
@@ -188,7 +195,8 @@ static size_t joined_at_once(const struct nc_reduction *r)
     return n < count ? n : count;
 }
 
-/* Whatever the extent: the elements may lie in each other, or go down. */
+/* Allocates r->temporary for any extent: it may be smaller than an element's span in memory, so
+ * that elements overlap, or negative, so that they go down. */
 static int make_temporary(struct nc_reduction *r, MPI_Aint lb, MPI_Aint true_extent)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -212,7 +220,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     bool builtin = MPIDI_NUMACOLL_is_builtin(datatype);
     nc_combine *combine = builtin ? numbers(call->state, op, datatype) : NULL;
 
-    /* both may be far away, and what follows here takes as long as they do */
+    /* prefetch: the rest of this function takes about as long as a cache miss */
     __builtin_prefetch(sendbuf);
     __builtin_prefetch(recvbuf, 1);
     MPIR_Datatype_get_size_macro(datatype, size);
@@ -223,7 +231,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     }
     if (size == 0)
         count = 0;
-    /* one by one: a struct as large would first be filled with zeros */
+    /* field by field: a compound literal would first fill this large struct with zeros */
     r->call = call;
     r->mine = (struct nc_typed){(void *) (sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf), count,
                                 datatype};
@@ -234,7 +242,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->plain = builtin || is_plain(datatype, size, extent, lb);
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
-    /* on several nodes by what they have agreed on, for their slots may differ */
+    /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */
     r->fits = call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
                            : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element);
     r->temporary = NULL;

@@ -1,51 +1,54 @@
-/* The elements of reduce and allreduce: what a kernel of nc_reduce.h does with MPI's types and
- * operations. */
+/* Operands and operation of a reduction: what the op kernel of shm/nc_reduce.h does with MPI's
+ * datatypes and operations. reduce.c and allreduce.c make a struct nc_reduction for each call;
+ * above.c combines by it what comes from other nodes. */
 
 #ifndef NUMACOLL_REDUCTION_H_INCLUDED
 #define NUMACOLL_REDUCTION_H_INCLUDED
 
 #include "../mpich/call.h"
 
-/* A call's operands. Private to a rank. */
+/* A call's operands and operation. Private to a rank. */
 struct nc_reduction {
     const struct nc_call *call;
-    struct nc_typed mine;   /* MPI_IN_PLACE is resolved: then it is the result */
-    struct nc_typed result; /* if this rank has one */
+    struct nc_typed mine;   /* this rank's operand; with MPI_IN_PLACE the result buffer */
+    struct nc_typed result; /* if has_result */
     bool has_result;
     MPI_Op op;
     bool commutative;
-    bool plain; /* elements are the same packed and not */
-    MPI_Aint extent;
-    size_t element; /* bytes, packed; 1 if there are none */
-    bool fits;      /* an element fits the slots, of all nodes if there are several; the same on all
-                       ranks */
-    char *temporary; /* for elements that are not plain, as many as are joined at once, or NULL */
-    void *allocated; /* ... as it was */
+    bool plain;      /* elements have the same bytes in the user's buffer as packed */
+    MPI_Aint extent; /* of an element in the user's buffers, bytes; may be negative */
+    size_t element;  /* bytes of a packed element; 1 if it has none */
+    bool fits;       /* an element fits a slot (of all nodes); the same on all ranks */
+    char *temporary; /* room to unpack elements that are not plain, before a join; or NULL */
+    void *allocated; /* what to free for `temporary` */
     struct nc_op_kernel kernel;
-    const struct nc_route *route; /* inside the node, up */
+    const struct nc_route *route; /* the trees inside the node */
 };
 
-/* Errors: no memory; the call is to be made all the same. */
+/* Fills *r on this rank. sendbuf may be MPI_IN_PLACE. has_result: recvbuf gets the result on this
+ * rank. Errors: no memory for `temporary`; the caller must make the call nevertheless, because
+ * other ranks wait, and the joins of this rank then fail. */
 int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *call,
                                   const void *sendbuf, void *recvbuf, bool has_result,
                                   MPI_Aint count, MPI_Datatype datatype, MPI_Op op);
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
 
-/* Asks for the first lines of the operands ahead of their use, but the very first, which
- * reduction_init has: they may be far away. */
+/* Prefetches the first cache lines of operand and result, except the very first, which
+ * reduction_init has prefetched. */
 void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r);
 
-/* The error of a pure part that met another length. */
+/* The MPI error for `unequal` of the functions in shm/nc_reduce.h. */
 static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
 {
     return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
 }
 
-/* Where the root gathers what it combines: elements a rank gives at a time, of all ranks about a
- * chunk, at least one. */
+/* Where the root gathers what it combines: the elements that each rank gives at a time. Of all
+ * ranks together they are about NC_CHUNK bytes; at least one. */
 size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r);
 
-/* The kernel's elements begin at element `first` of mine or of the result, and at `result`. */
+/* Sets where the kernel's element 0 is: this rank's operand at element `first` of `of` (r->mine or
+ * r->result), the result at `result`. */
 static inline void MPIDI_NUMACOLL_operands_from(struct nc_reduction *r, const struct nc_typed *of,
                                                 size_t first, char *result)
 {
@@ -53,12 +56,12 @@ static inline void MPIDI_NUMACOLL_operands_from(struct nc_reduction *r, const st
     r->kernel.result = result;
 }
 
-/* result := a op b, of n plain elements. The result is a or b; if it is a, b may be overwritten. An
- * error of MPI. */
+/* result := a op b, for n plain elements. `result` is a or b; if it is a, b may be overwritten.
+ * Returns an error of MPICH. */
 int MPIDI_NUMACOLL_reduce_elements(const struct nc_reduction *r, const void *a, void *b,
                                    void *result, size_t n);
 
-/* Elements first .. first + n - 1 of mine or of the result. */
+/* Elements first .. first + n - 1 of `of`, which is r->mine or r->result. */
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of,
                                         size_t first, size_t n);
 

@@ -1,5 +1,6 @@
-/* MPI_Scatter, MPI_Scatterv: the root fills the queues of the receivers; to other nodes it sends
- * messages, whose leaders do that. */
+/* MPI_Scatter, MPI_Scatterv. entry.c calls the bodies on every rank. On its node the root writes
+ * each block into the shared memory of its reader (shm/nc_scatter.h). To another node it sends
+ * packed messages (packed.h), which that node's leader scatters on its node in the same way. */
 
 #include "packed.h"
 #include "bodies.h"
@@ -14,7 +15,7 @@ struct scatter {
 
 /* ---- the root ---- */
 
-/* Inside its node. */
+/* The blocks of its own node, and its own block. */
 static int serve(const struct scatter *s)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -25,12 +26,13 @@ static int serve(const struct scatter *s)
     if (state->size > 1)
         mpi_errno = MPIDI_NUMACOLL_error(
             nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), state->rank, to, NULL, NULL));
-    /* last: meanwhile the others read */
+    /* own block last: meanwhile the other ranks read theirs */
     if (s->mine->buffer != MPI_IN_PLACE)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine));
     return mpi_errno;
 }
 
+/* Sends all blocks of a node to its leader. */
 static int send_node(const struct scatter *s, int node)
 {
     const struct nc_hierarchy *h = &s->call->state->all;
@@ -56,7 +58,7 @@ static int send_node(const struct scatter *s, int node)
     return mpi_errno;
 }
 
-/* ---- everybody else on the root's node ---- */
+/* ---- the other ranks on the root's node ---- */
 
 static int receive_near(const struct scatter *s, int local_root)
 {
@@ -73,7 +75,8 @@ static int receive_near(const struct scatter *s, int local_root)
 
 /* ---- on another node than the root's ---- */
 
-/* The leader tells the others the lengths, and so how many chunks there are. */
+/* The leader broadcasts the lengths of the node's blocks. All ranks of the node then know how many
+ * packed messages, and so operations, there are. */
 static int share_lengths(const struct scatter *s, struct nc_packed *packed)
 {
     struct MPIDI_NUMACOLL_comm *state = s->call->state;
@@ -88,7 +91,7 @@ static int share_lengths(const struct scatter *s, struct nc_packed *packed)
     return MPIDI_NUMACOLL_error(error);
 }
 
-/* Leader: a chunk of everybody's. */
+/* Leader: scatters the shares of a packed message, which begin at `at`. */
 static int share_chunk(const struct scatter *s, const struct nc_packed *packed, char *at,
                        struct nc_stream *mine)
 {
@@ -155,7 +158,7 @@ static int receive_across(const struct scatter *s)
     return mpi_errno;
 }
 
-/* ---- both ---- */
+/* ---- the call ---- */
 
 static int scatter(const struct scatter *s)
 {
