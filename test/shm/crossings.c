@@ -1,14 +1,16 @@
-/* What a barrier costs on a machine that is not here: 2 packages of 2 NUMA nodes of 32 cores, 128
- * ranks, three mappings. Counted, not timed, in the code of shm/ itself, built with
- * NC_ATOMIC_OBSERVED. TAP on standard output.
+/* Counts how often each barrier crosses NUMA nodes on a simulated machine: 2 packages of 2 NUMA
+ * nodes of 32 cores, 128 ranks, three mappings. Nothing is timed: the code of shm/, built with
+ * NC_ATOMIC_OBSERVED, calls nc_observe_load and nc_observe_store, which count. Run as
+ * bin/crossings, without arguments; TAP on standard output; PROTOCOLS.md, section 8.6, has the
+ * table it prints.
  *
- * A crossing is a load that first sees what a process of another NUMA node has written (that a
- * store may have to fetch its line, too, is not counted; it keeps nobody waiting). The longest
- * chain of a barrier is the largest number of crossings that follow from each other: a store
- * carries how many lie behind its writer.
+ * A crossing is a load that is the first of its rank to see what a rank of another NUMA node has
+ * written. (A store may have to fetch its line too; that is not counted, as no rank waits for it.)
+ * The longest chain of a barrier is the largest number of crossings of which each waits for the one
+ * before: each store carries the depth of the chain behind its writer.
  *
- * The ranks are coroutines of one thread, so that a store and its record are one step. Who waits
- * gives way to a random rank that is not through yet. */
+ * The ranks are coroutines of one thread, so that a store and its record are one step. A rank that
+ * waits switches to a random rank that has not finished the barrier. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ enum mapping { BY_CORE, BY_NUMA, BY_PACKAGE, MAPPINGS };
 
 static const char *const mapping_name[MAPPINGS] = {"core", "numa", "package"};
 
+/* The core a rank is bound to. */
 static int core_of(enum mapping mapping, int rank)
 {
     switch (mapping) {
@@ -47,19 +50,18 @@ static int core_of(enum mapping mapping, int rank)
 
 /* ---- the record ---- */
 
-/* A line of NC_LINE bytes: who wrote it last, with how many crossings behind him, and how often it
- * has been written. */
+/* The record of a line of NC_LINE bytes. */
 struct line {
-    int writer, depth;
-    uint32_t times;
+    int writer, depth; /* the rank that wrote it last; crossings in the longest chain before that */
+    uint32_t times;    /* how often it has been written */
 };
 
 enum { LINES = RANKS * (RANKS + 2) };
 
 static char areas[LINES * NC_LINE] __attribute__((aligned(NC_LINE)));
 static struct line line[LINES];
-static uint32_t seen[RANKS][LINES]; /* `times` when a rank looked last */
-static int depth[RANKS], crossings, me;
+static uint32_t seen[RANKS][LINES];     /* `times` of a line when the rank read it last */
+static int depth[RANKS], crossings, me; /* chain of each rank; all crossings; the running rank */
 static int numa_of[RANKS];
 
 static size_t line_of(const struct nc_atomic *a)
@@ -102,9 +104,9 @@ static int failed;
 
 static ucontext_t scheduler, context[RANKS];
 static char stack[RANKS][STACK];
-static int waiting[RANKS], left; /* ranks that are not through */
+static int waiting[RANKS], left; /* the ranks that have not finished: waiting[0 .. left - 1] */
 
-/* Progress, as the wait calls it. */
+/* The wait loop calls it: switches to another rank. */
 static int give_way(void *unused)
 {
     (void) unused;
@@ -123,7 +125,7 @@ static void rank_main(void)
     }
 }
 
-/* One barrier. Each rank starts when its turn first comes. */
+/* One barrier. A rank enters it when it is chosen for the first time. */
 static void run_barrier(void)
 {
     n++;
@@ -198,7 +200,8 @@ struct cost {
 
 static struct cost cost[MAPPINGS][VARIANTS];
 
-/* The worst of some barriers; the first, which finds lines nobody has written, does not count. */
+/* The largest counts of BARRIERS barriers of a variant. A barrier before them is not counted: in it
+ * lines are read that were never written. */
 static struct cost measure(int variant, const struct machine *m)
 {
     struct cost worst = {0, 0};
@@ -262,6 +265,7 @@ static void check(int holds, const char *name, ...)
     printf("\n");
 }
 
+/* Whether no barrier crosses less than `hierarchical`. */
 static int is_fewest(enum mapping mapping)
 {
     for (int v = 0; v < NC_BARRIER_KINDS; v++) {

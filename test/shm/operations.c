@@ -1,3 +1,6 @@
+/* The operations of test_node.c that move data: broadcast, scatter, gather, allgather, barrier; and
+ * the table from which `operate` draws. See operations.h. */
+
 #include "operations.h"
 
 #include <sched.h>
@@ -9,6 +12,9 @@
 #include "shm/nc_gather.h"
 #include "shm/nc_scatter.h"
 
+/* ---- streams over user buffers ---- */
+
+/* The mover of a buffer with gaps (nc_mover in shm/nc_copy.h), in both directions. */
 static int move_typed(struct typed *t, size_t offset, unsigned char *packed, size_t max,
                       size_t *moved, int out)
 {
@@ -56,6 +62,7 @@ void delay(const struct run *run, uint64_t *state)
     }
 }
 
+/* A random length: often short, so that the message is inline. */
 static size_t length_of(const struct run *run, uint64_t *dice)
 {
     switch (random_next(dice) % 4) {
@@ -89,8 +96,10 @@ void to_receive(struct rank *r, int at, int message)
         *user_byte(r->run, r->typed[at].memory, i) = 0xee;
 }
 
-/* The bytes that are wrong in stream `at` after a message was received into it, which was `sent`
- * bytes. */
+/* ---- the operations ---- */
+
+/* The errors in stream `at`, into which a message was received: wrong bytes, bytes written behind
+ * its end, a wrong length in `sent`. */
 static int wrong_in(const struct rank *r, int at, int message, size_t sent)
 {
     size_t arrived = r->length[message] < r->other[message] ? r->length[message]
@@ -136,8 +145,8 @@ static int scatter(struct rank *r, uint64_t *dice)
     return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
 }
 
-/* Whether message r of an allgather is left to the caller to carry on: then it is not to be touched
- * here. */
+/* Whether nc_allgather_node does not bring this message here, but leaves it to its caller: it is
+ * not inline, and its sender is on another NUMA node. */
 static bool stays_away(const struct rank *r, int message)
 {
     const int *group = r->bcast->route.groups->of[0];
@@ -145,6 +154,7 @@ static bool stays_away(const struct rank *r, int message)
     return nc_allgather_stays(r->length[message]) && group[message] != group[r->queue->rank];
 }
 
+/* The bytes of stream `at` that were written though nothing should be. */
 static int untouched(const struct rank *r, int at, int message, size_t sent)
 {
     int wrong = sent != r->length[message];
@@ -154,7 +164,7 @@ static int untouched(const struct rank *r, int at, int message, size_t sent)
     return wrong;
 }
 
-/* To the root, or to all: rank -1. */
+/* A gather to rank `to`; -1: an allgather. */
 static int gather_to(struct rank *r, int to)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
@@ -180,7 +190,7 @@ static int gather(struct rank *r, uint64_t *dice)
     return gather_to(r, r->root);
 }
 
-/* To all of each team; the streams of others are left alone. */
+/* An allgather by teams; the streams of other teams must stay as they were. */
 static int gather_in_teams(struct rank *r, int teams)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
@@ -215,8 +225,8 @@ static int barrier(struct rank *r, uint64_t *dice)
     return error;
 }
 
-/* Whole elements of some size, and as many on all ranks; or, now and then, where lengths are to
- * differ, not. */
+/* Chooses the size of an element, and rounds the lengths to whole elements. All ranks get the same
+ * length; with run->mismatch some of them sometimes another. */
 static void to_reduce(struct rank *r, uint64_t *dice)
 {
     const size_t element[] = {1, 3, 8, 48, r->run->geometry.slot_bytes};
@@ -243,10 +253,10 @@ static int reduce_ordered(struct rank *r, uint64_t *dice)
     return reduce_in_order(r, to, random_next(dice));
 }
 
-/* One row each; the runs of "all" try what is here. */
+/* One row for each operation. A run of kinds "all" draws from all rows. */
 static const struct {
     const char *name;
-    int (*run)(struct rank *r, uint64_t *dice); /* the bytes that are wrong on this rank */
+    int (*run)(struct rank *r, uint64_t *dice); /* returns the errors found on this rank */
 } operations[] = {
     {"bcast", broadcast},
     {"scatter", scatter},
@@ -258,7 +268,7 @@ static const struct {
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* The bit of the operation whose name are these n characters. */
+/* The bit of the operation whose name is the first n characters of `name`. */
 static unsigned bit_of(const char *name, size_t n)
 {
     for (unsigned i = 0; i < OPERATIONS; i++) {

@@ -1,5 +1,7 @@
-/* What a rank of test_node does: operations on messages whose bytes it can check, and what they
- * need to know of the run. */
+/* The operations that the ranks of test_node.c make, and the parameters of a run. test_node.c makes
+ * the ranks and calls `operate`; operations.c has the operations that move data, reductions.c those
+ * that reduce. The bytes of a message follow from its number, so every rank can check all it
+ * receives. */
 
 #ifndef OPERATIONS_H_INCLUDED
 #define OPERATIONS_H_INCLUDED
@@ -7,38 +9,42 @@
 #include "shm/nc_bcast.h"
 #include "shm/nc_barrier.h"
 
+/* The parameters of a run, alike on all ranks. */
 struct run {
     struct nc_geometry geometry;
-    const char *kinds; /* names of operations, a random one each time; "all"; NULL: "bcast" */
-    enum nc_tree_kind tree;
-    int k;
+    const char *kinds;      /* names of operations, a random one each time; "all"; NULL: "bcast" */
+    enum nc_tree_kind tree; /* notification tree of groups in which data moves flat, with .. */
+    int k;                  /* .. this degree */
+    /* fragments by the square root rule (struct nc_transfer); user buffers with gaps (ELEMENT);
+     * lengths of a message that may differ at writer and reader; root 0 instead of a random one */
     bool sqrt_rule, typed, mismatch, fixed_root;
-    bool breaks;       /* the kernel of a rank, now and then */
-    int nodes;         /* NUMA nodes, dealt out in turn; 0: one */
-    int packages;      /* these are dealt out to in turn; 0: one */
-    int caches;        /* of each NUMA node, dealt out likewise; 0: none are known */
-    const char *group; /* as BCAST_GROUP, `tree` tells where it is flat; NULL: everywhere */
-    bool remade;       /* now and then there are other trees, where the last ones were */
+    bool breaks;       /* now and then the op kernel of one rank fails */
+    int nodes;         /* NUMA nodes: rank r is on number r % nodes; 0: one */
+    int packages;      /* NUMA node n is in package n % packages; 0: one */
+    int caches;        /* l3 caches of a NUMA node; 0: unknown */
+    const char *group; /* how data moves on each level, as in BCAST_GROUP; NULL: flat */
+    bool remade;       /* now and then the trees change, in the memory of the last ones */
     int operations;
-    size_t largest; /* bytes */
+    size_t largest; /* bytes of a message */
     int delays;     /* one in so many steps is delayed; 0: none */
-    char **region;
+    char **region;  /* [ranks] of the segment */
 };
 
-/* The same random numbers on every rank, without sharing anything. */
+/* A random number. Ranks with equal states draw equal numbers, without shared memory. */
 static inline uint64_t random_next(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return *state >> 33;
 }
 
-/* What a message of an operation consists of; `number`: which of its messages. */
+/* Byte i of a message; number: which message of the operation it is. */
 static inline unsigned char byte_at(int operation, int number, size_t i)
 {
     return (unsigned char) (i * 31 + (i >> 8) + (unsigned) operation * 7 + (unsigned) number * 101);
 }
 
-/* A user type whose elements are `ELEMENT` bytes, with gaps: the mover stops between elements. */
+/* With run->typed a user buffer has elements of ELEMENT bytes, with GAP bytes between them; its
+ * mover stops only between elements. */
 enum { ELEMENT = 12, GAP = 5 };
 
 struct typed {
@@ -46,12 +52,13 @@ struct typed {
     size_t length;
 };
 
+/* Where byte i of a packed message is in a user buffer that begins at `memory`. */
 static inline unsigned char *user_byte(const struct run *run, unsigned char *memory, size_t i)
 {
     return memory + (run->typed ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
 }
 
-/* Where all ranks are, and each one's way. */
+/* Where all ranks are on the machine, and the route of each. */
 struct place {
     int *unit;
     void *topo_memory, *group_memory;
@@ -61,28 +68,29 @@ struct place {
     struct nc_route *route; /* [ranks] */
 };
 
-/* What a rank works with, and one operation: who is its root, and the lengths as writer and reader
- * of message r see them. Message r is for rank r of a scatter, of rank r otherwise; a broadcast has
- * message 0 only. */
+/* The state of a rank, and the operation that it is making. Message r of an operation is the one
+ * for rank r in a scatter, and the one from rank r otherwise; a broadcast has message 0 only.
+ * Private to the rank. */
 struct rank {
     const struct run *run;
-    unsigned kinds; /* run->kinds, see operations_named */
+    unsigned kinds; /* bits of run->kinds, see operations_named */
     struct nc_queue *queue;
     struct nc_bcast *bcast;
     struct nc_transfer *transfer;
     struct nc_barrier *barrier;
     const struct place *place;
-    unsigned char *memory; /* of the streams of all messages, user_bytes of each, and of my own */
+    unsigned char *memory; /* [ranks + 1][user_bytes] user buffers of the streams */
     size_t user_bytes;
-    struct typed *typed; /* [ranks + 1], the last for what I send alone */
-    struct nc_stream *stream;
+    struct typed *typed;      /* [ranks + 1] what a stream with gaps walks */
+    struct nc_stream *stream; /* [ranks + 1] one per message; the last for a rank's own message */
+    /* [ranks] bytes of each message: at its writer, at its reader, as the operation reports them */
     size_t *length, *other, *sent;
-    size_t element; /* bytes of what is reduced */
-    int *mate;      /* [ranks + 1][ranks] my team's, of each number of teams */
-    int operation, root;
+    size_t element;      /* bytes of an element that is reduced */
+    int *mate;           /* [ranks + 1][ranks] row t: the ranks of this rank's team of t teams */
+    int operation, root; /* number of the operation; its root */
 };
 
-/* Of so many teams, dealt out in turn, mine. */
+/* This rank's team, if rank r is in team r % teams. */
 static inline struct nc_team team_of(const struct rank *r, int teams)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
@@ -91,27 +99,32 @@ static inline struct nc_team team_of(const struct rank *r, int teams)
     return (struct nc_team){r->mate + teams * ranks, size, me / teams};
 }
 
+/* Whether a rank is in this rank's team. */
 static inline bool is_mate(const struct rank *r, int teams, int rank)
 {
     return rank % teams == r->queue->rank % teams;
 }
 
-/* One in run->delays times it takes a while. */
+/* Sleeps up to 0.3 ms, or yields, in one of run->delays calls. */
 void delay(const struct run *run, uint64_t *state);
 
-/* Stream `at`, which is to be sent as a message, or to receive one. */
+/* Prepare stream `at`: to_send fills its buffer with the bytes of a message, to_receive makes an
+ * empty buffer for it. */
 void to_send(struct rank *r, int at, int message);
 void to_receive(struct rank *r, int at, int message);
 
-/* Reduce up the trees, and in the order of ranks: to the root, or to all of a team: rank -1. The
- * results are right where they have to be, also if one rank's kernel breaks. */
+/* One reduce up the trees to r->root, or in the order of ranks to rank `to`, or (to: -1) to all
+ * ranks of each of some teams. `choice` is a random number, alike on all ranks, that varies the
+ * operation. They return the number of errors found on this rank. With run->breaks one rank's
+ * kernel may fail: then that rank must report it, and all the others go on. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
 
-/* The operations that have these names, for struct rank. */
+/* The bits of the operations that have these names, separated by blanks; for struct rank. */
 unsigned operations_named(const char *kinds);
 
-/* One operation; the number of bytes that are wrong on this rank. */
+/* Makes one random operation; `dice` must have the same state on all ranks. Returns the number of
+ * errors found on this rank. */
 int operate(struct rank *r, uint64_t *dice);
 
 #endif

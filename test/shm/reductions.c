@@ -1,3 +1,6 @@
+/* The operations of test_node.c that reduce, up the trees and in order, with an op kernel of their
+ * own. Each rank computes the expected result itself, and compares. See operations.h. */
+
 #include "operations.h"
 
 #include <stdlib.h>
@@ -15,8 +18,9 @@ static void add(size_t element, const unsigned char *a, unsigned char *b)
         b[i] = (unsigned char) (a[i] + b[i]);
 }
 
-/* Pairs (f, c) as x -> f x + c mod 256, one after the other: associative, not commutative. Factors
- * are made odd, as even ones would soon be 0. Of a byte left over, the first. */
+/* Each two bytes (f, c) are a map x -> f x + c mod 256, and maps are composed: associative, but not
+ * commutative. Factors are made odd, because products of even ones would soon be 0. A single last
+ * byte becomes that of a. */
 static void compose(size_t element, const unsigned char *a, unsigned char *b)
 {
     for (size_t i = 0; i + 1 < element; i += 2) {
@@ -28,22 +32,24 @@ static void compose(size_t element, const unsigned char *a, unsigned char *b)
         b[element - 1] = a[element - 1];
 }
 
-/* ---- the kernel ---- */
+/* ---- the op kernel (struct nc_op_kernel in shm/nc_reduce.h) ---- */
 
 enum { MISALIGNED = 1, BROKEN };
 
+/* The kernel's context. */
 struct reduction {
     const struct run *run;
     size_t element;
     operator* operate;
-    unsigned char *mine, *result; /* in the user's memory */
-    unsigned char *temporary;     /* an element */
-    bool breaks;                  /* the first join fails */
-    bool in_place;                /* the result is where mine is */
-    int error;                    /* the first one */
+    unsigned char *mine, *result; /* user buffers */
+    unsigned char *temporary;     /* room for an element */
+    bool breaks;                  /* take, join and reduce_packed fail */
+    bool in_place;                /* result == mine */
+    int error;                    /* the first error returned */
 };
 
-/* Elements are where their type may be, as far as malloc would care. */
+/* What a function of the kernel returns: BROKEN if it is to fail, MISALIGNED if elements of a
+ * multiple of 16 bytes are not at an address that malloc could have returned. */
 static int verdict(struct reduction *c, const void *packed)
 {
     int error = c->breaks                                              ? BROKEN
@@ -55,6 +61,7 @@ static int verdict(struct reduction *c, const void *packed)
     return error;
 }
 
+/* get and put: an element out of a user buffer and into it. */
 static void get(const struct reduction *c, unsigned char *from, size_t element,
                 unsigned char *packed)
 {
@@ -111,8 +118,8 @@ static int reduce_packed(void *context, const void *packed, void *other, size_t 
     return verdict(c, packed) | verdict(c, other);
 }
 
-/* Where elements have no gaps they are also combined as numbers would be; a row of those knows no
- * context. */
+/* The kernel's `numbers`, which gets no context: without gaps elements are also combined in the way
+ * of numbers. */
 static _Thread_local const struct reduction *current;
 
 static void numbers(void *result, const void *a, const void *b, size_t n)
@@ -126,9 +133,10 @@ static void numbers(void *result, const void *a, const void *b, size_t n)
     }
 }
 
-/* ---- what is to come of it ---- */
+/* ---- the expected result ---- */
 
-/* Element e of what the ranks have that are joined. */
+/* Element e of the result: the operands of the ranks in `joined`, combined in the order of ranks.
+ */
 static void expect(const struct rank *r, const struct reduction *c, const bool *joined, size_t e,
                    unsigned char *result)
 {
@@ -146,6 +154,7 @@ static void expect(const struct rank *r, const struct reduction *c, const bool *
     }
 }
 
+/* Element e of a result buffer that nothing was written to. */
 static void untouched(const struct rank *r, const struct reduction *c, size_t e,
                       unsigned char *bytes)
 {
@@ -153,8 +162,8 @@ static void untouched(const struct rank *r, const struct reduction *c, size_t e,
         bytes[i] = c->in_place ? byte_at(r->operation, r->queue->rank, e * c->element + i) : 0xee;
 }
 
-/* The bytes of the result that are wrong; there is one in the range, and the others are as they
- * were. */
+/* The wrong elements of the result buffer: it has the result in `range`, and is as it was outside.
+ */
 static int wrong_in(const struct rank *r, const struct reduction *c, const bool *joined,
                     const struct nc_range *range)
 {
@@ -175,8 +184,8 @@ static int wrong_in(const struct rank *r, const struct reduction *c, const bool 
     return wrong;
 }
 
-/* My operand, in the last stream, and room for the result, in the first, if it has any of its own.
- */
+/* Makes this rank's operand, in the last stream, and room for the result, in the first one or in
+ * place. breaker: the rank whose kernel fails, or -1. */
 static struct reduction prepare(struct rank *r, operator* operate, int breaker, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
@@ -195,13 +204,14 @@ static struct reduction prepare(struct rank *r, operator* operate, int breaker, 
     return c;
 }
 
-/* Whose kernel breaks, where some are to; -1: nobody's. */
+/* The rank whose kernel fails; -1: none. */
 static int breaker_of(const struct run *run, uint64_t choice)
 {
     return run->breaks && choice % 2 ? (int) (choice / 2 % run->geometry.ranks) : -1;
 }
 
-/* Ranks need not do alike. */
+/* Whether the kernel combines as numbers differs from rank to rank: the protocol must not depend on
+ * it. */
 static struct nc_op_kernel kernel_of(const struct rank *r, struct reduction *c, uint64_t choice)
 {
     bool as_numbers = !r->run->typed && !c->breaks &&
@@ -229,7 +239,8 @@ static int parent_of(const struct rank *r, int rank)
     return p.parent;
 }
 
-/* What a rank has comes to the root if all on its way have as much. */
+/* Whether a rank's operand is part of the result: a source of another length is left out (J3), so
+ * all ranks on its way to the root must have operands of its length. */
 static bool comes_to_root(const struct rank *r, int rank)
 {
     while (rank != r->root && r->length[rank] == r->length[parent_of(r, rank)])
@@ -261,7 +272,7 @@ int reduce_up(struct rank *r, uint64_t choice)
 
 /* ---- in order ---- */
 
-/* Of n elements all, a rank's share, or any, also none. */
+/* The range for which a rank wants a result: all n elements, its share, or a random range. */
 static struct nc_range range_of(const struct rank *r, size_t n, uint64_t choice)
 {
     size_t ranks = r->run->geometry.ranks, me = (size_t) r->queue->rank;

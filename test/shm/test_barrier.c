@@ -1,10 +1,14 @@
-/* The barriers at work: ranks as threads or as forked processes, many more than processors, with
- * random delays. Before a barrier each rank writes its number, n, and behind it looks for the n of
- * all the others; in plain memory, so that ThreadSanitizer sees what a barrier does not order. Two
- * rows take turns: who writes a row again is a barrier behind all who look at it.
+/* Tests the barriers (PROTOCOLS.md, section 8): shm/nc_barrier*.c without MPI, called by ranks that
+ * are threads, then by forked processes; more ranks than processors, random delays. Before a
+ * barrier each rank writes the barrier's number n, after it the rank must find n of all ranks.
+ * These words are plain memory, so ThreadSanitizer reports what a barrier does not order. Two rows
+ * of words alternate: when a rank writes a row again, all ranks have entered another barrier since
+ * they read it.
  *
- * Arguments: [SCALE [FILTER]], the phases are divided by SCALE, FILTER is a pattern of test names.
- * A watchdog ends a run that hangs. */
+ *   bin/barrier [SCALE [FILTER]]    also bin/barrier-tsan, built with ThreadSanitizer
+ *
+ * SCALE divides the number of phases; FILTER is a pattern of test names. alarm() ends a run that
+ * hangs. test/run runs both; test/shm/mutants checks that they notice a broken barrier. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,41 +26,43 @@
 #include "shm/nc_barrier.h"
 
 enum {
-    FLAG = NC_BARRIER_KINDS, /* `hierarchical` once more, releasing by the flag */
+    FLAG = NC_BARRIER_KINDS, /* `hierarchical` again, with release by the flag */
     VARIANTS,
-    MIX = VARIANTS, /* a random one in each phase */
+    MIX = VARIANTS, /* a random variant in each phase */
     LARGEST = 130,
     LEVELS = 3,
     BETWEEN_FAILED = 7
 };
 
+/* In which phases a barrier has a `between` function. */
 enum between { NEVER, ALWAYS, SOMETIMES };
 
 struct run {
     int ranks, variant, phases;
     enum between between;
-    int nodes;  /* NUMA nodes, dealt out in turn, two to a package */
+    int nodes;  /* NUMA nodes: rank r is on number r % nodes; two are a package */
     int delays; /* one in so many steps is delayed */
     struct shared *shared;
 };
 
 struct shared {
-    uint64_t entered[2][LARGEST]; /* by phase % 2, then by rank: n */
-    uint64_t left[LARGEST];       /* n of the last barrier that was over for a rank */
-    uint64_t between;             /* n of the last that rank 0 did something in */
+    uint64_t entered[2][LARGEST]; /* [phase % 2][rank] n; each rank writes its own, all read */
+    uint64_t left[LARGEST]; /* [rank] n of the last barrier it left; rank 0 reads, in between */
+    uint64_t between;       /* n of the last `between`; rank 0 writes, all read */
     _Alignas(NC_LINE) char areas[];
 };
 
-/* ThreadSanitizer sees nothing between processes, and a barrier of 130 threads takes it seconds. */
+/* With ThreadSanitizer: threads only, as it does not see other processes, and at most 16 ranks, as
+ * a barrier of 130 threads takes seconds. */
 #ifdef __SANITIZE_THREAD__
 #define SANITIZED 1
 #else
 #define SANITIZED 0
 #endif
 
-static int scale = 1; /* the sanitizer and the mutants run less */
+static int scale = 1; /* ThreadSanitizer and the mutants make fewer phases */
 
-/* The same random numbers on every rank, without sharing anything. */
+/* A random number. Ranks with equal states draw equal numbers, without shared memory. */
 static uint64_t random_next(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -81,12 +87,12 @@ struct rank {
     struct nc_waiter waiter;
     struct nc_barrier barrier[VARIANTS];
     void *topo_memory, *group_memory, *private_memory[VARIANTS];
-    uint64_t dice, pace; /* alike on all ranks; of its own */
-    uint64_t n, last;    /* the barrier it is in, and the one before */
+    uint64_t dice, pace; /* random states: the same on all ranks; its own, for delays */
+    uint64_t n, last;    /* numbers of its current barrier, and of the one before */
     int phase, wrong;
 };
 
-/* Progress, as the wait calls it: a place for delays. */
+/* The wait loop calls it: delays the rank now and then. */
 static int progress(void *context)
 {
     struct rank *r = context;
@@ -159,6 +165,7 @@ static void destroy(struct rank *r)
 
 /* ---- a phase ---- */
 
+/* Ranks that have not entered this barrier. */
 static int count_missing(const struct rank *r)
 {
     int missing = 0;
@@ -168,7 +175,8 @@ static int count_missing(const struct rank *r)
     return missing;
 }
 
-/* Rank 0, when all have arrived: nobody has left. */
+/* Rank 0 calls it when all ranks have arrived and none has left, and checks that. Its error, in
+ * each third n, must be what the barrier returns. */
 static int between(void *context)
 {
     struct rank *r = context;
@@ -181,6 +189,7 @@ static int between(void *context)
     return r->n % 3 == 0 ? BETWEEN_FAILED : 0;
 }
 
+/* One barrier, with its checks. */
 static void enter(struct rank *r, struct nc_barrier *b, nc_barrier_function function)
 {
     struct shared *s = r->run->shared;
@@ -196,6 +205,7 @@ static void enter(struct rank *r, struct nc_barrier *b, nc_barrier_function func
     s->left[r->rank] = r->n;
 }
 
+/* All phases of a rank. Returns the number of errors it found. */
 static int rank_main(const struct run *run, int rank)
 {
     struct rank *r = malloc(sizeof *r);
@@ -263,6 +273,7 @@ static int run_forked(const struct run *run)
     return wrong;
 }
 
+/* One run by threads, one by processes. */
 static void check(struct run run)
 {
     size_t bytes = sizeof *run.shared + (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks);
@@ -291,7 +302,7 @@ static void check_sizes(int variant, int phases)
     }
 }
 
-/* Tests of the variants; the state is the variant. */
+/* The test of one variant; *state points to its number. */
 static void one_algorithm(void **state)
 {
     check_sizes(*(int *) *state, 3000);

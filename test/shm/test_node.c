@@ -1,9 +1,12 @@
-/* The slot protocol at work: broadcasts, scatters, gathers, allgathers, reduces and barriers of
- * ranks that are threads or forked processes, many more than processors, with random delays. Every
- * rank checks every byte it receives. A watchdog ends a run that hangs.
+/* Tests the slot protocol (PROTOCOLS.md, sections 1 to 4): the functions of shm/ without MPI,
+ * called by ranks that are threads, then by forked processes; more ranks than processors, random
+ * delays. Each test is a geometry with random operations (operations.h); every rank checks every
+ * byte it receives. alarm() ends a run that hangs.
  *
- * Arguments: [SCALE [FILTER]], the operations are divided by SCALE, FILTER is a pattern of test
- * names. */
+ *   bin/node [SCALE [FILTER]]    also bin/node-tsan, built with ThreadSanitizer
+ *
+ * SCALE divides the number of operations; FILTER is a pattern of test names. test/run runs both;
+ * test/shm/mutants checks that they notice a broken protocol. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +25,9 @@
 #include "core/nc_level_spec.h"
 #include "operations.h"
 
-static int scale = 1; /* the sanitizer and the mutants run less */
+static int scale = 1; /* ThreadSanitizer and the mutants make fewer operations */
 
-/* Progress, as the wait calls it: a place for delays. */
+/* The context of `progress`, which the wait loop calls: it delays the rank now and then. */
 struct pacing {
     const struct run *run;
     uint64_t state;
@@ -37,6 +40,8 @@ static int progress(void *context)
     delay(p->run, &p->state);
     return 0;
 }
+
+/* ---- a rank ---- */
 
 static void make_groups(struct place *p, const struct run *run)
 {
@@ -89,7 +94,8 @@ static void make_place(struct place *p, const struct run *run)
     make_routes(p, run, run->group);
 }
 
-/* As settings may change between calls: all ranks meet first. 0 or an error. */
+/* Gives the ranks other routes, as a change of settings between calls does: a collective, so a
+ * barrier comes first. Returns 0 or the error of the barrier. */
 static int remake(struct rank *r, struct place *p, uint64_t choice)
 {
     static const char *const groups[] = {"*:chain", "*:flat", "*:knomial/2", "numa:chain,*:flat",
@@ -111,6 +117,7 @@ static void free_place(struct place *p)
     free(p->group_memory);
 }
 
+/* See `mate` in struct rank. */
 static int *make_mates(int ranks, int rank)
 {
     int *mate = calloc((size_t) (ranks * (ranks + 1)), sizeof *mate);
@@ -186,6 +193,8 @@ static int rank_main(const struct run *run, int rank)
     return wrong;
 }
 
+/* ---- a run ---- */
+
 struct thread {
     pthread_t id;
     const struct run *run;
@@ -243,6 +252,7 @@ static void find_regions(const struct nc_geometry *g, char *segment, char **regi
         region[r] = segment + r * nc_layout_make(g).region;
 }
 
+/* One run by threads, one by processes. */
 static void check(struct run run)
 {
     char *region[run.geometry.ranks];
@@ -260,6 +270,9 @@ static void check(struct run run)
     }
 }
 
+/* ---- the tests ---- */
+
+/* ranks, slots of a send ring, bytes of a slot, sets */
 #define GEOMETRY(p, s, f, q) nc_geometry_make(p, s, f, q)
 
 static void one_slot(void **state)
@@ -351,8 +364,9 @@ static void many_more_ranks_than_processors(void **state)
                            .delays = 200});
 }
 
-/* Fragments go through a leader's ring in each NUMA node but the root's: more of them than slots,
- * any root, nodes of unequal size and of one rank, lengths that differ. */
+/* Relays: fragments go through the ring of a leader in each NUMA node except the root's. More
+ * fragments than slots, any root, NUMA nodes of unequal size and of one rank, lengths that differ.
+ */
 static void several_numa_nodes(void **state)
 {
     (void) state;
@@ -388,7 +402,7 @@ static void several_numa_nodes(void **state)
                        .delays = 200});
 }
 
-/* Every way of data on each of three levels: 13 ranks, 4 NUMA nodes, 2 packages. */
+/* Each algorithm on each of three levels: 13 ranks, 4 NUMA nodes, 2 packages. */
 static void every_way_on_each_level(void **state)
 {
     static const char *const word[] = {"flat", "kary/2", "knomial/2", "chain"};
@@ -411,7 +425,8 @@ static void every_way_on_each_level(void **state)
     }
 }
 
-/* A chain and trees that are longer than the rings; four levels, relays of relays of relays. */
+/* Relays of relays: chains and trees with more ranks in a row than a ring has slots, and up to four
+ * levels. */
 static void handed_on(void **state)
 {
     (void) state;
@@ -455,8 +470,8 @@ static void handed_on(void **state)
 static void posts_run_ahead(void **state)
 {
     (void) state;
-    /* inline messages only, from one root: it runs ahead as far as the ring of receive control
-     * slots lets it */
+    /* inline messages only, from one root, which runs ahead until the receive control slots of a
+     * reader are all in use */
     check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
                        .tree = NC_TREE_FLAT,
                        .k = 2,
@@ -564,7 +579,8 @@ static void reduces(void **state)
                        .operations = 1000,
                        .largest = 9000,
                        .delays = 50});
-    /* they run ahead of the root as far as their send ring recv_controls let them */
+    /* inline messages to one root: the senders run ahead until their send control slots are in use
+     */
     check((struct run){.geometry = GEOMETRY(4, 1, 64, 1),
                        .kinds = "reduce",
                        .tree = NC_TREE_CHAIN,
@@ -608,7 +624,8 @@ static void reduces_in_order(void **state)
                        .delays = 50});
 }
 
-/* Who cannot combine says so, and serves the others all the same. */
+/* A rank whose op kernel fails returns the error, and still makes its part of the operation for the
+ * other ranks. */
 static void reduces_that_break(void **state)
 {
     (void) state;
@@ -623,8 +640,8 @@ static void reduces_that_break(void **state)
                        .delays = 50});
 }
 
-/* Any operation after any, with any root, and nothing between but what a barrier that comes up
- * orders. */
+/* Random operations with random roots; nothing between them synchronises the ranks except a barrier
+ * that is drawn as an operation. */
 static void mixed(void **state)
 {
     (void) state;
@@ -663,7 +680,7 @@ static void mixed(void **state)
                        .delays = 100});
 }
 
-/* Without barriers and allgathers, which hold all together. */
+/* As `mixed`, without barriers and allgathers, so that ranks can be several operations apart. */
 static void mixed_apart(void **state)
 {
     (void) state;
@@ -680,7 +697,7 @@ static void mixed_apart(void **state)
                        .operations = 20000,
                        .largest = 300,
                        .delays = 400});
-    /* senders that run ahead of the root as far as their send ring recv_controls let them */
+    /* the senders run ahead of the root until their send control slots are in use */
     check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
                        .kinds = "gather",
                        .fixed_root = true,
@@ -689,7 +706,8 @@ static void mixed_apart(void **state)
                        .delays = 400});
 }
 
-/* Lists of readers change while what was read by others is kept with the old ones. */
+/* The routes change between operations, while slots still have readers of the old routes, whose
+ * acks must be awaited. */
 static void mixed_and_remade(void **state)
 {
     (void) state;
@@ -719,8 +737,8 @@ static void mixed_on_many_ranks(void **state)
                        .delays = 200});
 }
 
-/* Clocks count operations modulo 2^24: a slot or a rank not looked at for half of that must not
- * stop the queue. */
+/* A clock counts operations modulo 2^24, and clocks that are 2^23 operations apart compare wrongly.
+ * A slot, or a control slot, that is not used for so long must not stop the queue. */
 static void long_lived(void **state)
 {
     struct nc_geometry g = GEOMETRY(2, 4, 1024, 1);
@@ -754,8 +772,8 @@ static void long_lived(void **state)
                                             &readers, &slot),
                          0);
     }
-    /* neither rank has been written a control slot for 2^23 operations, rank 0 for none at all: it
-     * must not find an old one */
+    /* these control slots have not been written for 2^23 operations, or never: their old clocks
+     * must not look like an announcement */
     for (int i = 0; i < 2 * NC_RECV_CONTROLS; i++) {
         assert_false(nc_clock_reached(nc_atomic_acquire(&nc_queue_recv_control(&q[0], 0)->clock),
                                       nc_clock_at(q[0].operation, 1)));
