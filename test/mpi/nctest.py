@@ -1,4 +1,4 @@
-"""What the tests of whole programs share: runs of them, numacoll's counts, TAP lines."""
+"""What the scripts of test/mpi share: they run MPI programs, compare numacoll's counts, and print TAP lines."""
 import os
 import pathlib
 import re
@@ -15,7 +15,7 @@ count = bad = 0
 
 
 def generated(*words):
-    """What maint/gencvars prints, as words."""
+    """The words that maint/gencvars prints with these arguments."""
     gencvars = HERE.parent.parent / "maint/gencvars"
     return subprocess.run(
         [gencvars, *words], stdout=subprocess.PIPE, text=True, check=True
@@ -45,7 +45,7 @@ def report(name, problem):
 
 
 def environment(settings):
-    """MPICH's variables only as given; the library of PREFIX, whichever the programs were linked with."""
+    """The environment of a run: of MPICH's variables only those in `settings`, and always the library of PREFIX."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MPIR_CVAR_")}
     env["LD_LIBRARY_PATH"] = str(PREFIX / "lib")
     env.update(settings)
@@ -78,12 +78,12 @@ def run(words, settings):
 
 
 def made(done):
-    """Calls a program says it made, by collective."""
+    """The calls that a program says it made: {collective: number}."""
     return {name: int(n) for name, n in re.findall(r"^calls (\w+) (\d+)", done.stdout, re.M)}
 
 
 def served(done, collective="bcast"):
-    """What numacoll reports at last of a collective: served, fell back, and the reasons."""
+    """numacoll's last report on a collective: calls served, calls that fell back, and the reasons."""
     lines = re.findall(
         rf"^numacoll: {collective} served (\d+) fell_back (\d+)(.*)", done.stderr, re.M
     )
@@ -91,8 +91,9 @@ def served(done, collective="bcast"):
 
 
 def outcome(done, expect_served, reason="", says="", own=0):
-    """What is wrong with a run that has to bring right data, all of it served or all fallen back for a reason. own: allreduces
-    that MPICH makes itself and may have been served too."""
+    """What is wrong with a run, or an empty string. Its data must be right, and its calls all served, or all fallen back for
+    this reason. says: text that must be on standard error. own: allreduces that MPICH makes itself, which may be served too.
+    """
     if done.returncode or " No Errors" not in done.stdout:
         return f"exit status {done.returncode}\n{(done.stderr + done.stdout).strip()[-400:]}"
     for collective, calls in made(done).items():
@@ -116,7 +117,7 @@ def first_line(done):
 
 
 def compile_programs(programs=()):
-    """Those programs; all of them if none is named."""
+    """Compiles these programs of test/mpi/coll; all of them if none is named."""
     words = ["make", "-s", "-C", HERE / "coll", f"MPICC={PREFIX}/bin/mpicc"]
     subprocess.run(words + [f"bin/{program}" for program in sorted(programs)], check=True)
 

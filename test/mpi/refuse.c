@@ -1,5 +1,6 @@
-/* Preloaded into a rank: refuses what NCTEST_REFUSE names (memfd, mkstemp, open, pages), as a
- * container or a full file system would. */
+/* A library that test/mpi/faults and test/published preload into ranks: the calls that
+ * NCTEST_REFUSE names (memfd, mkstemp, open, pages) fail, as in a container or on a full file
+ * system. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ int memfd_create(const char *name, unsigned flags)
     return next(name, flags);
 }
 
-/* only ours: MPICH itself needs files in /dev/shm */
+/* refuses numacoll's files only: MPICH itself needs files in /dev/shm */
 int mkstemp(char *path)
 {
     int (*next)(char *) = (int (*)(char *)) dlsym(RTLD_NEXT, "mkstemp");
@@ -39,7 +40,7 @@ int mkstemp(char *path)
     return next(path);
 }
 
-/* another process's descriptors, as across PID namespaces */
+/* refuses descriptors of other processes in /proc, as across PID namespaces */
 int open(const char *path, int flags, ...)
 {
     int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...)) dlsym(RTLD_NEXT,
@@ -57,7 +58,7 @@ int open(const char *path, int flags, ...)
     return next(path, flags, mode);
 }
 
-/* the pages of a region, though not the header's */
+/* refuses the pages of a region, but not those of the header */
 int fallocate(int fd, int mode, off_t offset, off_t length)
 {
     int (*next)(int, int, off_t, off_t) = (int (*)(int, int, off_t, off_t)) dlsym(RTLD_NEXT,

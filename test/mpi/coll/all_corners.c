@@ -1,5 +1,10 @@
-/* The corners of scatter, gather, allgather and their v forms, each by itself, with every root.
- *   all_corners [CORNER]     CORNER: one of those in the table at the end, only it */
+/* Tests corner cases of scatter, gather, allgather and their v forms, with every root: datatypes,
+ * in place, empty blocks, order and overlap of blocks, MPI_BOTTOM, displacements and counts of more
+ * than 32 bits.
+ *
+ *   all_corners [CORNER]     CORNER: only this row of the table at the end of the file
+ *
+ * `huge` runs only by name: it moves 2 GiB (test/mpi/run --large). */
 
 #define _GNU_SOURCE /* memfd_create */
 #include "corners.h"
@@ -11,9 +16,9 @@
 
 enum { LENGTHS = 3 };
 
-static int number; /* of the exchange */
+static int number; /* of the exchange; its data depend on it */
 
-/* ---- layouts with the same signature: one or more of a char and a double ---- */
+/* ---- layouts of one type signature: one or more pairs of a char and a double ---- */
 
 struct natural {
     char c;
@@ -52,7 +57,7 @@ static struct nc_layout one_pair(const char *name, MPI_Aint c, MPI_Aint d, MPI_A
     return l;
 }
 
-/* Four, of which the first is the last in memory. */
+/* Four pairs, the first of which is the last one in memory. */
 static struct nc_layout indexed_pairs(MPI_Datatype pair)
 {
     MPI_Aint size = sizeof(struct natural);
@@ -65,7 +70,7 @@ static struct nc_layout indexed_pairs(MPI_Datatype pair)
     return l;
 }
 
-/* Two vectors of three, 0 2 4 and 9 11 13. */
+/* Two vectors of three pairs, at 0 2 4 and 9 11 13. */
 static struct nc_layout vectors_of_pairs(MPI_Datatype pair)
 {
     MPI_Aint size = sizeof(struct natural);
@@ -81,7 +86,7 @@ static struct nc_layout vectors_of_pairs(MPI_Datatype pair)
     return l;
 }
 
-/* Four, each before the one before. */
+/* Four pairs at descending addresses. */
 static struct nc_layout descending_pairs(MPI_Datatype pair)
 {
     MPI_Aint size = sizeof(struct natural);
@@ -119,19 +124,20 @@ static void free_layouts(void)
 
 enum order { IN_A_ROW, FROM_BEHIND, SHUFFLED };
 
+/* What an exchange is to be. */
 struct plan {
     const char *corner;
     struct nc_call call;
     const struct nc_layout *all, *mine;
     int bytes[NC_MOST_RANKS]; /* of the block of each rank */
-    const MPI_Aint *displs;   /* NULL: by order */
-    enum order order;         /* with holes, if it is not a row */
+    const MPI_Aint *displs;   /* of the blocks; NULL: as `order` says */
+    enum order order;         /* of the blocks in memory; except IN_A_ROW with gaps */
     int absolute;             /* MPI_BOTTOM on both sides */
-    int null;                 /* an empty buffer is a null pointer */
+    int null;                 /* an empty buffer is passed as NULL */
 };
 
-/* Shuffled are steps around the circle, that reach all blocks unless their number is a multiple
- * of 13. */
+/* SHUFFLED goes round the blocks in steps of 13, which reaches all of them unless their number is a
+ * multiple of 13. */
 static void displacements(const struct plan *p, const MPI_Count *counts, MPI_Aint *displs)
 {
     int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS] = {0};
@@ -145,6 +151,7 @@ static void displacements(const struct plan *p, const MPI_Count *counts, MPI_Ain
     nc_place(nc_size, counts, order, gaps, displs);
 }
 
+/* The buffer with all blocks, at a rank that has it. */
 static struct nc_blocks all_blocks(const struct plan *p)
 {
     MPI_Count counts[NC_MOST_RANKS];
@@ -175,6 +182,7 @@ static void forget_if_empty(struct nc_blocks *b)
         b->base = NULL;
 }
 
+/* One call, with its checks. */
 static void exchange(const struct plan *p)
 {
     nc_say("%s: %s%s, all %s, own %s, %d bytes, root %d", p->corner,
@@ -195,11 +203,11 @@ static void exchange(const struct plan *p)
     nc_blocks_release(&mine);
 }
 
-/* One that is inline, one that is too long for that, and some fragments: of pairs a multiple of
- * what any layout takes. */
+/* Bytes of a block: inline, too long to be inline, several fragments. Each is a multiple of the
+ * size of every layout. */
 static const int lengths[LENGTHS] = {324, 432, 17280};
 
-/* A v form mixes them in one call. */
+/* One exchange for each length; in a v form the ranks have different lengths in one call. */
 static void each_length(struct plan p)
 {
     for (int l = 0; l < LENGTHS; l++) {
@@ -209,7 +217,7 @@ static void each_length(struct plan p)
     }
 }
 
-/* What has no root need not be done again for each. */
+/* Whether a collective is to be tried with this root: one without a root is tried with two only. */
 static int is_due(const struct nc_move *move, int root)
 {
     return root < 2 || move->direction != NC_TO_ALL;
@@ -224,7 +232,7 @@ static void each_move(struct plan p)
     }
 }
 
-/* MPICH 4.0.2 forgets displs[0] where there is one rank. */
+/* Whether displacements can be tried: MPICH 4.0.2 ignores displs[0] if there is one rank only. */
 static int is_displaced(const struct nc_move *move, int root)
 {
     return is_due(move, root) && move->is_v && nc_size > 1;
@@ -240,8 +248,8 @@ static struct plan plan_of(const char *corner, int root)
 
 /* ---- the corners ---- */
 
-/* Each rank has another layout than its neighbours, and every other root meets each layout with
- * each of half of them. */
+/* Different layouts on all sides: each rank has another layout than its neighbours. The layout of
+ * all blocks takes every second value; which ones depends on the root. */
 static void types(int root)
 {
     struct plan p = plan_of("types", root);
@@ -263,7 +271,7 @@ static void in_place(int root)
     each_move(p);
 }
 
-/* Nothing for anybody, for all but one, and for one. */
+/* Blocks of length 0: all of them; all except one; only one. */
 static void zeros(int root)
 {
     struct plan p = plan_of("zeros", root);
@@ -305,8 +313,8 @@ static void bottom(int root)
     each_move(p);
 }
 
-/* Byte j of the root's buffer goes to all whose regions it is in: `length` bytes from rank * step
- * on. */
+/* Scatterv of overlapping blocks: rank r gets `length` bytes from byte r * step of the root's
+ * buffer on. */
 static void overlapping(int root, int step, int length)
 {
     struct nc_layout bytes = {.name = "bytes", .type = MPI_BYTE, .extent = 1};
@@ -341,7 +349,7 @@ static void overlap(int root)
     }
 }
 
-/* 80 ints, and nothing for the rest of more than 2^31 bytes. */
+/* 80 ints in an extent of more than 2^31 bytes. */
 static struct nc_layout wide_layout(void)
 {
     struct nc_layout l = {.name = "wide", .extent = ((MPI_Aint) 1 << 31) + 4096};
@@ -355,8 +363,7 @@ static struct nc_layout wide_layout(void)
     return l;
 }
 
-/* More than 2^31 bytes from block to block, and from element to element: one is inline, several are
- * not. */
+/* Blocks and elements that are more than 2^31 bytes apart. One element is inline, four are not. */
 static void far_blocks(int root)
 {
     struct nc_layout wide = wide_layout(), plain = nc_layout_ints("plain", sizeof(int));
@@ -376,7 +383,8 @@ static void far_blocks(int root)
     MPI_Type_free(&plain.type);
 }
 
-/* Displacements as far up and down as the binding has them: ints, or, of the large one, beyond. */
+/* The largest positive and negative displacements: INT_MAX, and with the _c binding more than 2^32
+ * elements. */
 static void far_displacements(int root)
 {
     struct nc_layout plain = nc_layout_ints("plain", sizeof(int));
@@ -399,6 +407,7 @@ static void far_displacements(int root)
     MPI_Type_free(&plain.type);
 }
 
+/* The largest counts, of a datatype without bytes. */
 static void many_of_nothing(int root)
 {
     struct nc_layout nothing = {.name = "nothing", .extent = 1 << 20};
@@ -441,8 +450,8 @@ static void large_counts(int root)
 
 /* ---- one block of more than 2^31 bytes ---- */
 
-/* What is sent are the same pages over and over, a prime number of them, so that no power of two
- * leads from a word to an equal one; only what is received takes memory. */
+/* The send buffer maps a few pages again and again, so that only the receive buffer takes memory.
+ * The number of pages is prime, so that data shifted by a power of two is noticed. */
 enum { PAGES = 1009, PAGE = 4096 };
 
 static uint64_t word_of(size_t i)
@@ -461,6 +470,7 @@ static void *map(void *at, size_t bytes, int flags, int fd)
     return p;
 }
 
+/* A send buffer. */
 static char *map_words(size_t bytes)
 {
     char *all = map(NULL, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -482,6 +492,7 @@ static char *map_words(size_t bytes)
     return all;
 }
 
+/* A receive buffer. */
 static char *map_room(size_t bytes)
 {
     char *room = map(NULL, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -504,7 +515,8 @@ static void expect_words(const uint64_t *got, size_t words)
     }
 }
 
-/* From the root to the next rank, or the other way round; the others have nothing. */
+/* One block of 2 GiB from the root to the next rank or back; the blocks of other ranks are empty.
+ */
 static void huge_block(int collective, int root)
 {
     size_t words = ((size_t) 1 << 28) + 1000, room = (words * sizeof(uint64_t) / PAGE + 2) * PAGE;
@@ -537,7 +549,7 @@ static void huge(int root)
     huge_block(NC_GATHERV, root);
 }
 
-/* ---- all of them ---- */
+/* ---- the table and the program ---- */
 
 static const struct corner corners[] = {{"types", types, 0},
                                         {"in_place", in_place, 0},

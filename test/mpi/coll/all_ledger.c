@@ -1,6 +1,8 @@
-/* How many bytes of a collective of 1 MB in all cross from one NUMA node to another, over all ranks
- * and for every root: rank 0 prints `remote LOWEST HIGHEST` in bytes. all_ledger
- * bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
+/* Measures how many bytes cross between NUMA nodes in a collective of 1 MB: the sum over all ranks
+ * of numacoll_copied_remote_bytes, for every root. Rank 0 prints `remote LOWEST HIGHEST`, in bytes,
+ * over all roots; test/mpi/topology and test/numa know what it must be.
+ *
+ *   all_ledger bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
 #include "nctest.h"
 
 enum { M = 1 << 20, INTS = M / (int) sizeof(int) };
@@ -19,7 +21,7 @@ static void broadcast(unsigned char *buffer, int root)
     check(buffer, root);
 }
 
-/* Of blocks of M / ranks; what is left over of the buffer is filled in. */
+/* Blocks of M / ranks bytes; the rest of the buffer has its data already. */
 static void allgather(unsigned char *buffer, int call)
 {
     size_t block = (size_t) (M / nc_size), mine = block * (size_t) nc_rank;
@@ -34,7 +36,7 @@ static void allgather(unsigned char *buffer, int call)
     check(buffer, call);
 }
 
-/* Of ints: rank r has i + r in place i. */
+/* A sum of ints: element i of rank r is i + r. root -1: allreduce. */
 static void combine(unsigned char *buffer, int root)
 {
     int *mine = malloc(M), *all = (int *) (void *) buffer;

@@ -1,21 +1,22 @@
-/* Of scatter, gather, allgather and their v forms: lengths that do not match are an error where
- * they are seen, what fits arrives, nothing overruns, and the communicator works on. */
+/* Tests lengths that do not match, in scatter, gather, allgather and their v forms: the rank that
+ * sees a wrong length gets an error, the data that fits arrives, nothing is written behind a
+ * buffer, and the next call on the communicator works. */
 
 #include "blocks.h"
 
-/* Ints that are sent, and that are expected. */
+/* Ints that a block's sender sends, and that its receiver expects. */
 struct pair {
     int sent, expected;
 };
 
-/* Inline (up to 90 ints), in fragments, and one against the other; fragment boundaries hit and
- * missed. */
+/* Both inline (up to 90 ints), both in fragments, and mixed; with and without a part of a fragment
+ * at the end. */
 static const struct pair pairs[] = {{1, 10},      {10, 1},     {90, 91},     {91, 90},
                                     {25, 5000},   {5000, 25},  {5000, 4999}, {4999, 5000},
                                     {4096, 6000}, {6000, 4096}};
 
-/* One of them nothing: of a form without v MPICH then does not get as far as an algorithm on one of
- * the sides, and the other waits for it. */
+/* One length is 0. Only for v forms: in the others MPICH calls no algorithm on the side with 0, and
+ * the other side waits for it. */
 static const struct pair pairs_of_v[] = {{0, 2}, {2, 0}, {0, 5000}, {5000, 0}};
 
 enum { EVERYBODY = -1 };
@@ -27,7 +28,7 @@ static int number;
 struct mistake {
     struct nc_call call;
     struct pair pair;
-    int who; /* makes it: a rank, or EVERYBODY */
+    int who; /* makes the mistake: a rank, or EVERYBODY */
     const struct nc_layout *all, *mine;
 };
 
@@ -36,7 +37,8 @@ static int is_wrong(const struct mistake *m, int rank)
     return m->who == EVERYBODY || m->who == rank;
 }
 
-/* On the side of all blocks the length is right for whom it is; the mistake is the other side's. */
+/* The length of a rank's block in the buffer with all blocks; the mistake is in the lengths of the
+ * own blocks, see own_length. */
 static int length_in_all(const struct mistake *m, int rank)
 {
     if (m->call.move->is_v && !is_wrong(m, rank))
@@ -69,8 +71,8 @@ static struct nc_blocks own_block(const struct mistake *m)
     return nc_blocks_make(m->mine, 1, &count, NULL);
 }
 
-/* What is received is what was sent as far as there is room, the rest is as it was; what is sent
- * stays. */
+/* Checks the data: what was sent has arrived as far as there is room, the rest of the receive
+ * buffer is untouched, and the send buffer has not changed. */
 static void expect_data(const struct mistake *m, const struct nc_blocks *all,
                         const struct nc_blocks *mine)
 {
@@ -85,7 +87,8 @@ static void expect_data(const struct mistake *m, const struct nc_blocks *all,
                     (size_t) length * sizeof(int));
 }
 
-/* Whether this rank receives from another a block of the wrong length, or copies one to itself. */
+/* *another: this rank receives a block of the wrong length from another rank; *own: it copies one
+ * to itself. */
 static void meets(const struct mistake *m, int *another, int *own)
 {
     int scatter = m->call.move->direction == NC_FROM_ROOT, has_all = nc_has_all(&m->call, nc_rank);
@@ -96,8 +99,8 @@ static void meets(const struct mistake *m, int *another, int *own)
         *another |= i != nc_rank && is_wrong(m, i);
 }
 
-/* On several nodes an allgather's wrong length is seen where the rank is that is wrong: its leader
- * hands on what it should have been. */
+/* On several nodes a wrong length in an allgather is seen on the node of the wrong rank only: the
+ * leader of that node sends a block of the expected length to the other nodes. */
 static int seen_here(const struct mistake *m)
 {
     return getenv("MPIR_CVAR_NUM_CLIQUES") == NULL || m->call.move->direction != NC_TO_ALL;
@@ -108,7 +111,7 @@ static void expect_error(const struct mistake *m, int error)
     int class = MPI_SUCCESS, another, own, more = m->pair.sent > m->pair.expected;
 
     if (nc_size == 1)
-        return; /* that is MPICH's affair */
+        return; /* MPICH serves a single rank itself */
     if (error)
         MPI_Error_class(error, &class);
     meets(m, &another, &own);
@@ -134,7 +137,7 @@ static void wrong_call(const struct mistake *m)
     number++;
 }
 
-/* The same collective, with the length expected, or one, that nobody is wrong about. */
+/* The same collective without a mistake, with the expected length, but at least 1. */
 static void right_call(const struct mistake *wrong)
 {
     struct mistake m = *wrong;
@@ -149,9 +152,9 @@ static void right_call(const struct mistake *wrong)
     nc_blocks_release(&mine);
 }
 
-/* ---- all of them ---- */
+/* ---- all mistakes ---- */
 
-static struct nc_layout layouts[2]; /* bytes at once; through the datatype engine */
+static struct nc_layout layouts[2]; /* contiguous; with gaps, packed by the datatype engine */
 
 static void by_one_and_by_all(struct mistake m)
 {
@@ -166,7 +169,7 @@ static void by_one_and_by_all(struct mistake m)
     }
 }
 
-/* Each second root does the same. */
+/* Half of `pairs`, the other half with the next root; for a v form also all of `pairs_of_v`. */
 static void each_pair(const struct nc_move *move, int root)
 {
     struct mistake m = {.call = {.move = move, .root = root, .comm = MPI_COMM_WORLD}};

@@ -1,14 +1,15 @@
-/* What the leaders of nodes send for each algorithm above the node: as many messages, and as many
- * bytes, over all of them, as core/nc_schedule.h says, in each window of the message. all_messages
- * NODES All NODES are under no switch: one group joins them. */
+/* Tests how much the leaders of nodes send with each algorithm above the node: messages and bytes
+ * of all leaders together must be what core/nc_schedule.h says, for each chunk of the message.
+ *
+ *   all_messages NODES      NODES: as MPIR_CVAR_NUM_CLIQUES; all are one group, under no switch */
 #include "nctest.h"
 
 enum { WINDOW = 4800, WINDOWS = 10, DOUBLES = WINDOWS * WINDOW / 8, HEAD = 8 };
 
-static int p, q, log_q; /* nodes, the largest power of two of them */
+static int p, q, log_q; /* nodes; the largest power of two not above p; its logarithm */
 static double *mine, *all;
 
-/* Of all members together: messages of a window, and how often its bytes. */
+/* Of all leaders together: messages per chunk, and bytes sent as a multiple of the chunk. */
 struct cost {
     double messages, times;
 };
@@ -69,7 +70,8 @@ static void allreduce(MPI_Comm comm)
     MPI_Allreduce(mine, all, DOUBLES, MPI_DOUBLE, MPI_SUM, comm);
 }
 
-/* heads: messages of a Bcast's head that go alone; elsewhere it goes with the first window. */
+/* heads_alone: the preamble of a Bcast goes in messages of its own; otherwise with the first chunk.
+ */
 static const struct row {
     const char *name, *key, *value;
     void (*call)(MPI_Comm comm);
@@ -94,7 +96,7 @@ static const struct row {
     {"allreduce rb", "numacoll_allreduce_version", "rb", allreduce, up_and_down, 0},
 };
 
-/* Call i of a row: everybody's elements differ from call to call. */
+/* The operands of call i of a row. */
 static void fill(const struct row *row, int i)
 {
     for (int k = 0; k < DOUBLES; k++) {
@@ -145,7 +147,7 @@ static void run(const struct row *row, struct nc_pvar *messages, struct nc_pvar 
         m = nc_sum(nc_pvar_read(messages) - m);
         b = nc_sum(nc_pvar_read(bytes) - b);
         check(row, i);
-        /* the first call may be before the communicator's memory is made */
+        /* the first call may be deferred, and then MPICH serves it */
         if (nc_rank == 0 && i > 0 && ((double) m != wanted || (double) b != wanted_bytes)) {
             nc_errors++;
             fprintf(stderr, "%s: %llu messages of %llu bytes, not %.0f of %.0f\n", row->name, m, b,

@@ -1,6 +1,6 @@
-/* MPI's arithmetic on each of its types, by Reduce and Allreduce, against MPI_Reduce_local on what
- * all ranks have, which every rank knows. Reals are small whole numbers, so that no order of sums
- * shows. */
+/* Tests Reduce and Allreduce with MPI's predefined operations on its predefined types. Each rank
+ * computes the expected result from the operands of all ranks by MPI_Reduce_local. Floating-point
+ * operands are small whole numbers, so that the order of a sum does not matter. */
 #include "nctest.h"
 
 #include <stdint.h>

@@ -1,8 +1,11 @@
-/* Random collectives in a row, on random communicators, with nothing in between but traffic that is
- * not theirs: every rank throws the same dice, so that each knows without asking what has to
- * arrive. Guard words stand around every buffer and in the gaps of every layout. all_random [drawn]
- * [CALLS [SEED]] drawn: now and then a communicator gets other algorithms, on each level, and other
- * windows. */
+/* Tests random sequences of collectives on random communicators, while point-to-point messages are
+ * under way. All ranks draw the same random numbers, so each knows what must arrive without
+ * communication. Guard bytes are around every buffer and in the gaps of every datatype.
+ *
+ *   all_random [drawn] [CALLS [SEED]]
+ *
+ * drawn: now and then a communicator gets random settings by info keys: algorithms on each level,
+ * and WINDOW. The seed is printed; a run with it makes the same calls again. */
 
 #include <sched.h>
 #include <time.h>
@@ -14,7 +17,7 @@
 
 /* ---- dice ---- */
 
-static uint64_t common, own; /* the same on all ranks; this rank's */
+static uint64_t common, own; /* random states: the same on all ranks; this rank's own */
 
 static uint32_t next(uint64_t *state)
 {
@@ -22,6 +25,7 @@ static uint32_t next(uint64_t *state)
     return (uint32_t) (*state >> 33);
 }
 
+/* A random number from 0 to n - 1, the same on all ranks. */
 static int below(int n)
 {
     return (int) (next(&common) % (uint32_t) n);
@@ -29,7 +33,7 @@ static int below(int n)
 
 /* ---- buffers ---- */
 
-/* A row of ints, each with none, one or two unused ones behind it. */
+/* An int, with no, one or two unused ints behind it. */
 static struct nc_layout layouts[3];
 
 static void make_layouts(void)
@@ -44,6 +48,7 @@ static void free_layouts(void)
         MPI_Type_free(&layouts[i].type);
 }
 
+/* Displacements for blocks in a random order with random gaps. */
 static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs)
 {
     int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS];
@@ -60,8 +65,8 @@ static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs
     nc_place(blocks, counts, order, gaps, displs);
 }
 
-/* Blocks one behind the other in a random order with random gaps (v forms), or in order without, in
- * a random layout. */
+/* A buffer of a random layout. scattered (v forms only): blocks in a random order with random gaps;
+ * otherwise one behind the other. */
 static struct nc_blocks make(int blocks, const MPI_Count *counts, int scattered)
 {
     MPI_Aint displs[NC_MOST_RANKS];
@@ -71,7 +76,7 @@ static struct nc_blocks make(int blocks, const MPI_Count *counts, int scattered)
     return nc_blocks_make(&layouts[next(&own) % 3], blocks, counts, scattered ? displs : NULL);
 }
 
-/* ---- the calls: comm, rank and size are those of the communicator ---- */
+/* ---- the calls: comm, rank and size are those of the call's communicator ---- */
 
 static int rank, size;
 static MPI_Comm comm;
@@ -115,7 +120,7 @@ static void do_bcast(int call)
     nc_blocks_release(&b);
 }
 
-/* Counts of all ranks: equal, or of a v form. */
+/* The counts of all ranks: equal, or, for a v form, one for each rank. */
 static void random_counts(int v, MPI_Count *counts)
 {
     int all = random_count();
@@ -134,7 +139,7 @@ static void do_move(int call)
     c.in_place = below(4) == 0;
     random_counts(v, counts);
     nc_say("call %d: %s", call, nc_names[c.move->collective]);
-    /* MPICH 4.0.2 forgets displs[0] where there is one rank */
+    /* MPICH 4.0.2 ignores displs[0] if there is one rank only */
     struct nc_blocks all = make(nc_has_all(&c, rank) ? size : 0, counts, v && size > 1),
                      mine = make(1, &counts[rank], 0);
     nc_exchange(&c, &all, &mine, call);
@@ -173,7 +178,8 @@ static void do_one(int call)
 
 /* ---- settings ---- */
 
-/* All variables that are read per call and whose values are words, or words per level. */
+/* All variables of cvars.yaml. Drawn are those that are read per call and whose values are words.
+ */
 static const struct nc_variable variables[] = {
 #define NC_ROW(NAME, name, kind, scope, low, high, unit, values) \
     {name, kind, scope, low, high, unit, values},
@@ -186,7 +192,8 @@ static int is_drawn(const struct nc_variable *v)
     return v->scope == NC_PER_CALL && (v->kind == NC_KIND_ENUM || v->kind == NC_KIND_LEVEL_SPEC);
 }
 
-/* One of the words; one that ends with a slash gets a degree. Returns its characters. */
+/* Writes a random one of `words` into text; a word that ends with a slash gets a random degree.
+ * Returns the length of the text. */
 static int draw_word(const char *words, char *text, size_t room)
 {
     int n = 1, length, degree = 2 + below(3);
@@ -201,6 +208,7 @@ static int draw_word(const char *words, char *text, size_t room)
     return snprintf(text, room, "%.*s", length, words);
 }
 
+/* A random level spec: a word for each of some levels. */
 static void draw_plan(const char *words, char *text, size_t room)
 {
     static const char *const levels[] = {"numa", "package", "node", "top", "*"};
@@ -221,6 +229,7 @@ static void set_key(MPI_Info info, const char *name, const char *text, int call)
     nc_say("call %d: %s=%s", call, key, text);
 }
 
+/* Sets random info keys on the communicator of the call. */
 static void draw_settings(int call)
 {
     char text[200];
@@ -243,7 +252,7 @@ static void draw_settings(int call)
     MPI_Info_free(&info);
 }
 
-/* ---- what else is going on ---- */
+/* ---- delays and messages between the calls ---- */
 
 static void delay(void)
 {
@@ -260,7 +269,8 @@ static int value_of(int call, int from, int to, int i)
     return call * 1000003 + from * 10007 + to * 101 + i;
 }
 
-/* A message to the next rank of the world that is under way for some calls. */
+/* A message to the next rank of MPI_COMM_WORLD and one from the rank before, under way during some
+ * calls. */
 struct traffic {
     MPI_Request request[2];
     int *data, *received, n, call;
@@ -300,7 +310,7 @@ static void start_traffic(struct traffic *t, int call)
     t->open = 1;
 }
 
-/* ---- all of it ---- */
+/* ---- the program ---- */
 
 enum { COMMUNICATORS = 4, CALLS = 1000 };
 
@@ -325,13 +335,13 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -nc_rank, &comms[2]);
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, nc_rank, &comms[3]);
-    /* a split begins with an allgather */
+    /* MPI_Comm_split begins with an allgather, and numacoll serves it */
     nc_calls[NC_ALLGATHER] += nc_size > 1 ? 2 : 0;
     world = (uint64_t) seed;
     own = (uint64_t) seed * 31 + (uint64_t) nc_rank;
     for (int call = 0; call < calls; call++) {
-        /* each call has dice of its own, so that halves of the world may need different numbers of
-         * throws */
+        /* `common` starts anew for each call: comms[3] are two halves, which may draw different
+         * numbers of random numbers in a call */
         common = world;
         int which = below(COMMUNICATORS), plan = below(16);
         world = common;

@@ -1,12 +1,15 @@
-/* The corners of reduce and allreduce, each by itself, with every root.
- *   all_reduce [CORNER]      CORNER: one of those in the table at the end, only it */
+/* Tests corner cases of reduce and allreduce, with every root: kinds of elements, in place, few
+ * elements, lengths around the limits of the protocol, large elements, elements without bytes,
+ * overlapping elements, and equal bits on all ranks and in repeated calls.
+ *
+ *   all_reduce [CORNER]      CORNER: only this row of the table at the end of the file */
 
 #include "corners.h"
 #include "reductions.h"
 
-static int number; /* of the call */
+static int number; /* of the call; its data depend on it */
 
-/* Each collective, to the root if it has one; with MPI_IN_PLACE and without. */
+/* One call of each collective that reduces, alternately in both bindings. */
 static void try(const char *corner, const struct nc_numbers *kind, MPI_Count count, int root,
                 int in_place)
 {
@@ -40,7 +43,7 @@ static void in_place(int root)
         try("in place", &nc_kinds[k], 24 * 1024 / nc_kinds[k].extent, root, 1);
 }
 
-/* Nobody, some or most ranks have no element of their own to combine. */
+/* Counts from 0 to one more than ranks: if each rank combines a slice, some slices are empty. */
 static void few(int root)
 {
     static const int kinds[] = {NC_KIND_SUM, NC_KIND_AFFINE, NC_KIND_AFFINE_GAPS};
@@ -49,7 +52,7 @@ static void few(int root)
         try("few", &nc_kinds[kinds[(count + root) % 3]], count, root, count % 2);
 }
 
-/* Around what fits a post, a slot, a ring of slots, a window. */
+/* Lengths around what fits a control slot, a slot, a send ring, a chunk. */
 static void sizes(int root)
 {
     static const int bytes[] = {360, 1000, 4096, 8192, 32768, 65536, 131072};
@@ -64,7 +67,7 @@ static void sizes(int root)
     }
 }
 
-/* Elements of a slot, of some slots, of more than a window. */
+/* Elements as large as a slot, as some slots, and larger than a chunk. */
 static void large_elements(int root)
 {
     static const int slots[] = {1, 3, 9};
@@ -78,7 +81,7 @@ static void large_elements(int root)
     }
 }
 
-/* Many elements without a byte. */
+/* Elements without bytes, one and many. */
 static void nothing(int root)
 {
     struct nc_numbers k = nc_kind_affine("elements of no bytes", 0, 0);
@@ -88,11 +91,11 @@ static void nothing(int root)
     nc_kind_free(&k);
 }
 
-/* ---- elements that lie between each other: columns of a matrix ---- */
+/* ---- elements that overlap in memory: columns of a matrix ---- */
 
 enum { SIDE = 4 };
 
-/* Of each column its first two numbers, and its last two, are maps to be composed. */
+/* The user's operation: a column is two pairs, which are maps to be composed (nc_compose). */
 static void compose_columns(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     int row = SIDE * (int) sizeof(int);
@@ -112,7 +115,7 @@ static void fill_columns(int matrix[SIDE * SIDE], int seed, int rank)
         matrix[i] = (int) (nc_mixed((uint32_t) (seed * 64 + rank), (uint32_t) i) % NC_MODULUS);
 }
 
-/* In the columns that were reduced what has to be there, in the others what was. */
+/* Checks the result: `columns` columns are reduced, the others must be as before. */
 static void expect_columns(const int result[SIDE * SIDE], int columns, int seed)
 {
     int expected[SIDE * SIDE], other[SIDE * SIDE];
@@ -160,7 +163,7 @@ static void columns(int root)
     MPI_Type_free(&raw);
 }
 
-/* ---- sums of real numbers depend on the order ---- */
+/* ---- bits of floating-point sums, which depend on the order ---- */
 
 static void fill_real(void *data, int is_double, int n, int seed)
 {
@@ -180,7 +183,7 @@ static void expect_same(const void *a, const void *b, size_t bytes, int rank)
         nc_fail_now("other bits: rank", rank, (long) bytes);
 }
 
-/* All ranks have what rank 0 has. */
+/* Checks that all ranks have the bits of rank 0. */
 static void compare_ranks(const void *mine, void *other, int bytes)
 {
     if (nc_rank)
@@ -191,7 +194,8 @@ static void compare_ranks(const void *mine, void *other, int bytes)
     }
 }
 
-/* The same data three times, the last in place, with a late rank; with another call between. */
+/* Reduces the same operands three times, the second time with a late rank, the last time in place:
+ * the bits must be the same, and in an allreduce the same on all ranks. */
 static void same_bits(const struct nc_reducer *how, int is_double, int n, int root, int seed)
 {
     MPI_Datatype type = is_double ? MPI_DOUBLE : MPI_FLOAT;
@@ -231,7 +235,7 @@ static void bits(int root)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- the table and the program ---- */
 
 static const struct corner corners[] = {{"every_kind", every_kind, 0},
                                         {"in_place", in_place, 0},

@@ -1,5 +1,5 @@
-/* Barriers and broadcasts in turn, while messages are under way that complete only if who waits in
- * the barrier lets MPICH go on. */
+/* Tests progress: large messages are under way during barriers and broadcasts, and can complete
+ * only if a rank that waits in a collective calls MPICH's progress. */
 
 #include "nctest.h"
 
@@ -21,8 +21,8 @@ static void fill(unsigned char *data, size_t n, int seed)
         data[i] = nc_byte(i, seed);
 }
 
-/* The next rank waits in the barrier with the receive open; this one's send, which cannot end
- * before that receives, ends before it enters. */
+/* The receiver has posted a receive and waits in the barrier. The sender enters the barrier only
+ * after its synchronous send, which ends when the receiver's progress has matched it. */
 static void send_to_one_in_the_barrier(int round, unsigned char *data, unsigned char *other)
 {
     int sender = round % nc_size, receiver = (sender + 1) % nc_size;
@@ -41,7 +41,7 @@ static void send_to_one_in_the_barrier(int round, unsigned char *data, unsigned 
     }
 }
 
-/* All around: both requests are open across barrier, broadcast, barrier. */
+/* Each rank sends to the next: both requests are open during a barrier, a broadcast, a barrier. */
 static void keep_open(int round, unsigned char *data, unsigned char *other)
 {
     int next = (nc_rank + 1) % nc_size, before = (nc_rank + nc_size - 1) % nc_size;

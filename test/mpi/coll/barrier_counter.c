@@ -1,7 +1,9 @@
-/* Nobody leaves a barrier before all have entered: each rank counts its phases in memory that all
- * ranks see, on however many nodes MPICH believes they are, and behind a barrier nobody may be less
- * than one phase ahead, or more. World, a duplicate, its reverse and halves of it, in turn.
- * Argument: phases. */
+/* Tests that no rank leaves a barrier before all ranks have entered it. Each rank counts its phases
+ * in memory that all ranks of this machine share, also if MPICH assumes several nodes. After a
+ * barrier the counter of each other rank must be this rank's or one more. On MPI_COMM_WORLD, a
+ * duplicate, the reverse order and two halves.
+ *
+ *   barrier_counter [PHASES] */
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +22,7 @@ struct counter {
 
 static struct counter *counters;
 
-/* A file without a name that all processes of the machine map: rank 0's, reached through /proc. */
+/* All processes map an unnamed file of rank 0, which they open through /proc. */
 static void share(void)
 {
     size_t bytes = (size_t) nc_size * sizeof *counters;
@@ -85,8 +87,8 @@ static void check(MPI_Comm comm, int phases)
         }
     }
     free(world);
-    /* the last check of one must come before the next phase of another in a communicator with other
-     * members */
+    /* a rank may go on to a communicator with other members, and count there, only after all
+     * members of this one have made their last check */
     nc_barrier(comm);
 }
 

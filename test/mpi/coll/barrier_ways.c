@@ -1,5 +1,7 @@
-/* A hundred barriers, for the runner to choose how they are served; and the performance variables
- * that counted something. Arguments KEY VALUE: on a communicator with this info key. */
+/* Makes a hundred barriers and prints the performance variables that counted something, for
+ * test/mpi/selection, which chooses how the barriers are served and checks the counts.
+ *
+ *   barrier_ways [KEY VALUE]     on a communicator with this info key */
 
 #include "nctest.h"
 

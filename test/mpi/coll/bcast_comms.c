@@ -1,5 +1,6 @@
-/* Communicators of every kind, made and freed, and traffic that needs the waiting rank's progress.
- */
+/* Tests Bcast on communicators of every kind: split, reversed, made and freed many times, many at a
+ * time, intercommunicators, and one that is never freed; and with messages under way that need the
+ * progress of a rank that waits in MPI_Bcast. */
 
 #include "nctest.h"
 
@@ -66,7 +67,7 @@ static void inter(void)
     if (nc_size < 2)
         return;
     MPI_Comm_split(MPI_COMM_WORLD, color, nc_rank, &half);
-    /* MPICH broadcasts the leaders' agreement on the local communicator */
+    /* MPI_Intercomm_create makes a broadcast on the local communicator, which numacoll serves */
     nc_calls[NC_BCAST] += nc_size / 2 + nc_size % 2 > 1;
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - color, 7, &between);
     root = color ? 0 : nc_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
@@ -79,8 +80,8 @@ static void inter(void)
     MPI_Comm_free(&half);
 }
 
-/* A rendezvous message is on its way that the receiver's wait inside MPI_Bcast has to bring
- * forward. */
+/* A rendezvous message is under way that completes only by the receiver's progress inside
+ * MPI_Bcast. */
 static void outstanding(void)
 {
     enum { LARGE = 1 << 20 };
@@ -92,8 +93,8 @@ static void outstanding(void)
         MPI_Irecv(in, LARGE, MPI_BYTE, (nc_rank + nc_size - 1) % nc_size, i, MPI_COMM_WORLD,
                   &request[0]);
         MPI_Isend(out, LARGE, MPI_BYTE, (nc_rank + 1) % nc_size, i, MPI_COMM_WORLD, &request[1]);
-        /* the root leaves only when its message has arrived: the others have to bring it on from
-         * inside the wait */
+        /* the root broadcasts only after its messages are complete: the other ranks, which wait in
+         * MPI_Bcast already, must make progress on them */
         if (nc_rank == i % nc_size)
             MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
         try(MPI_COMM_WORLD, 100000, i % nc_size, i);
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
     many_at_once();
     inter();
     outstanding();
-    /* left for MPI_Finalize */
+    /* not freed: MPI_Finalize has to free its state */
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     all_roots(comm);
     return nc_finish();

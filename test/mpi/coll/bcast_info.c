@@ -1,7 +1,10 @@
-/* Settings by info key: passed by MPI_Comm_dup_with_info and MPI_Comm_set_info, seen in
- * MPI_Comm_get_info and in what serves the calls; unequal and wrong ones refused on all ranks
- * alike. Argument `unequal`: only that ranks which give different keys to a new communicator fall
- * back together, which the runner must allow. */
+/* Tests settings by info keys, given to MPI_Comm_dup_with_info and MPI_Comm_set_info: they are seen
+ * in MPI_Comm_get_info and in the performance variables; wrong and unequal values are refused on
+ * all ranks.
+ *
+ *   bcast_info              all that
+ *   bcast_info unequal      only ranks that give different keys to a new communicator, which all
+ *                           fall back; the runner must allow a fall-back */
 #include "nctest.h"
 
 static MPI_Info info_of(const char *key, const char *value)
@@ -51,7 +54,7 @@ static void expect_key(MPI_Comm comm, const char *key, const char *wanted)
     MPI_Info_free(&info);
 }
 
-/* n calls with right data, of which this performance variable must count n. */
+/* Makes n broadcasts and checks their data; this performance variable must have counted n. */
 static void expect_calls(MPI_Comm comm, const char *pvar, int n)
 {
     struct nc_pvar p;
@@ -70,6 +73,7 @@ static void expect_calls(MPI_Comm comm, const char *pvar, int n)
         nc_fail(pvar, (long) nc_pvar_read(&p), n);
 }
 
+/* Keys that are accepted. */
 static void right(void)
 {
     MPI_Comm kary = dup_with("numacoll_bcast_tree", "kary"), plain, queue;
@@ -77,7 +81,7 @@ static void right(void)
     expect_key(kary, "numacoll_bcast_tree", "kary");
     expect_key(kary, "numacoll_bcast_tree_k", NULL);
     expect_calls(kary, "numacoll_bcast_kary_calls", 5);
-    /* in use: the segment stays, the tree is another */
+    /* a communicator in use: its segment stays, its tree changes */
     if (set(kary, "numacoll_bcast_tree", "chain"))
         nc_fail("set_info", 0, 0);
     expect_key(kary, "numacoll_bcast_tree", "chain");
@@ -85,7 +89,7 @@ static void right(void)
     if (set(kary, "numacoll_fragment_size", "64"))
         nc_fail("set_info", 1, 0);
     expect_calls(kary, "numacoll_bcast_chain_calls", 5);
-    /* slots that are full have readers by the way before */
+    /* slots may still have readers of the route before the change */
     if (set(kary, "numacoll_bcast_group", "*:chain"))
         nc_fail("set_info", 2, 0);
     expect_calls(kary, "numacoll_bcast_chain_calls", 20);
@@ -103,7 +107,7 @@ static void right(void)
     MPI_Comm_free(&kary);
 }
 
-/* Errors come back on every rank, and the communicator is what it was. */
+/* Keys that are refused: every rank gets an error, and the communicator stays as it was. */
 static void wrong(void)
 {
     MPI_Comm comm, none = MPI_COMM_NULL;
@@ -121,17 +125,17 @@ static void wrong(void)
         nc_fail("a wrong key made a communicator", 0, 0);
     if (nc_size > 1 && set(comm, "numacoll_bcast_tree", nc_rank ? "flat" : "kary") == MPI_SUCCESS)
         nc_fail("unequal keys were taken", 0, 0);
-    /* what was refused has left nothing */
+    /* a refused key has changed nothing */
     expect_key(comm, "numacoll_bcast_tree", NULL);
     expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
-    /* in use, one rank's wrong key is an error of all */
+    /* on a communicator in use a wrong key on one rank is an error on all ranks */
     if (nc_size > 1 &&
         set(comm, "numacoll_bcast_tree", nc_rank == nc_size - 1 ? "oak" : "flat") == MPI_SUCCESS)
         nc_fail("a rank's wrong key was taken", 0, 0);
     if (set(comm, "numacoll_bcast_tree", "flat"))
         nc_fail("a right key was refused", 0, 0);
     expect_calls(comm, "numacoll_bcast_flat_calls", 3);
-    /* a refused communicator uses nothing up: there are some 2000 */
+    /* a refused communicator must free its context id: MPICH has about 2000 of them */
     for (int i = 0; i < 3000; i++)
         nc_errors += MPI_Comm_dup_with_info(MPI_COMM_SELF, info, &none) == MPI_SUCCESS;
     if (set(comm, "numacoll_no_such_thing", "1") || set(comm, "numacoll_create_after", "1"))

@@ -1,5 +1,5 @@
-/* Lengths that do not match are an error where they are seen, nothing overruns, and the
- * communicator works on. */
+/* Tests Bcast with a root's length that is not the length of the others: they get an error, the
+ * data that fits arrives, nothing is written behind a buffer, and the next call works. */
 
 #include "nctest.h"
 

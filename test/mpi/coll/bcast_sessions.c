@@ -1,6 +1,6 @@
-/* MPI through a session, without MPI_Init. Once: MPICH 4.0.2 itself crashes in the second
- * MPI_Session_init (its MPII_Coll_init, before anything of ours); raise EPOCHS where that is
- * mended. */
+/* Tests Bcast in an MPI session, without MPI_Init. One session only: MPICH 4.0.2 crashes in the
+ * second MPI_Session_init (in MPII_Coll_init, before it calls numacoll). Raise EPOCHS when MPICH
+ * has fixed that. */
 
 #include "nctest.h"
 

@@ -1,5 +1,5 @@
-/* Every root, sizes around every boundary of the protocol, each byte checked, with guards beside
- * the buffer. */
+/* Tests Bcast with every root and with sizes around every limit of the protocol. Each byte is
+ * checked, and guards before and behind the buffer. */
 
 #include "nctest.h"
 
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         for (int root = 0; root < nc_size; root++)
             one(MPI_COMM_WORLD, sizes[i], root, seed++);
     }
-    /* back to back, more than the post ring is deep */
+    /* one after the other, more calls than there are receive control slots */
     for (int i = 0; i < 300; i++)
         one(MPI_COMM_WORLD, i % 7 ? 8 : 5000, 0, seed++);
     return nc_finish();

@@ -1,5 +1,6 @@
-/* MPI_THREAD_MULTIPLE: two communicators in collectives at once, met in opposite order on half of
- * the ranks. */
+/* Tests MPI_THREAD_MULTIPLE: two threads of each rank broadcast at the same time on two
+ * communicators. On odd ranks the second thread has the communicator that the first thread has on
+ * even ranks. */
 
 #include "nctest.h"
 

@@ -1,4 +1,5 @@
-/* Derived datatypes, different on the two sides, absolute addresses, nothing at all. */
+/* Tests Bcast with datatypes: structs with gaps, different datatypes at the root and elsewhere,
+ * MPI_BOTTOM with absolute addresses, datatypes without bytes. */
 
 #include "nctest.h"
 
@@ -50,8 +51,8 @@ static void structs(int count, int root)
     MPI_Type_free(&type);
 }
 
-/* The root sends a plain array, the others receive every second element; and the other way round.
- */
+/* sparse_root: the root sends every second element of an array, the others receive a contiguous
+ * array; otherwise the other way round. */
 static void pairs(int count, int root, int sparse_root)
 {
     MPI_Datatype vector;
@@ -75,6 +76,7 @@ static void pairs(int count, int root, int sparse_root)
     MPI_Type_free(&vector);
 }
 
+/* A stack variable and a static array in one datatype of absolute addresses. */
 static void absolute(int root)
 {
     static int far[40000];

@@ -1,6 +1,8 @@
-/* As many broadcasts of 4 bytes as of 1 MB, the root never rank 0, for the runner to choose how
- * they are served. At the end rank 0 prints those performance variables that counted something:
- * pvar NAME VALUE. Arguments KEY VALUE: on a communicator with this info key. */
+/* Makes as many broadcasts of 4 bytes as of 1 MB, with other roots than rank 0 if there are others,
+ * for the scripts of test/mpi, which choose how they are served. At the end rank 0 prints the
+ * performance variables that counted something: pvar NAME VALUE.
+ *
+ *   bcast_ways [KEY VALUE]     on a communicator with this info key */
 #include "nctest.h"
 
 enum { SMALL = 4, LARGE = 1 << 20, TIMES = 6 };

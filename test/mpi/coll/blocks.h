@@ -1,5 +1,6 @@
-/* Blocks of bytes in a buffer, one for each rank, laid out by any datatype, with untouched bytes
- * all around; the collectives that move such blocks; and what has to be in them afterwards. */
+/* Scatter, gather, allgather and their v forms with checked data, for all_random, all_corners and
+ * all_lengths. A buffer has one block for each rank, in any datatype; all bytes outside the blocks
+ * have the value NC_UNTOUCHED and must keep it. Each collective is a row of nc_moves. */
 
 #ifndef BLOCKS_H_INCLUDED
 #define BLOCKS_H_INCLUDED
@@ -12,7 +13,7 @@
 
 enum { NC_MOST_RANKS = 64, NC_MOST_PIECES = 24, NC_GUARD = 1024, NC_UNTOUCHED = 0xa5 };
 
-/* ---- what is being tried, for the lines about failures ---- */
+/* ---- what the program is trying; lines about errors begin with it ---- */
 
 static char nc_now[200];
 
@@ -35,7 +36,8 @@ static inline void nc_fail_now(const char *what, long a, long b)
 
 /* ---- layouts ---- */
 
-/* Where an element of a datatype has its bytes, in the order of the typemap. */
+/* A datatype, and where an element of it has its bytes: pieces in the order of the typemap, offsets
+ * in bytes from the element's address. */
 struct nc_layout {
     const char *name;
     MPI_Datatype type;
@@ -54,7 +56,7 @@ static inline void nc_layout_add(struct nc_layout *l, MPI_Aint at, int bytes)
     l->size += bytes;
 }
 
-/* A row of ints, one in `extent` bytes. */
+/* An int in `extent` bytes. */
 static inline struct nc_layout nc_layout_ints(const char *name, MPI_Aint extent)
 {
     struct nc_layout l = {.name = name, .extent = extent};
@@ -67,12 +69,13 @@ static inline struct nc_layout nc_layout_ints(const char *name, MPI_Aint extent)
 
 /* ---- blocks ---- */
 
+/* A buffer with blocks. */
 struct nc_blocks {
     const struct nc_layout *layout;
-    unsigned char *memory, *start; /* with guards; of displacement 0 */
+    unsigned char *memory, *start; /* the allocation, with guards; the address of displacement 0 */
     size_t bytes;                  /* of memory */
-    int sparse;                    /* memory nobody touches is not there, and zero */
-    void *base; /* what MPI is given: start and the layout's type, if nobody changes it */
+    int sparse;                    /* mapped without reservation; its untouched bytes are zero */
+    void *base; /* what MPI is given, with `type`; normally start and the layout's type */
     MPI_Datatype type;
     int blocks;
     MPI_Count counts[NC_MOST_RANKS]; /* elements */
@@ -85,7 +88,7 @@ static inline unsigned char *nc_piece(const struct nc_blocks *b, int block, MPI_
     return b->start + (b->displs[block] + element) * b->layout->extent + b->layout->piece[piece].at;
 }
 
-/* Elements that have bytes. */
+/* The elements of a block; 0 if they have no bytes. */
 static inline MPI_Count nc_elements(const struct nc_blocks *b, int block)
 {
     return b->layout->size ? b->counts[block] : 0;
@@ -96,7 +99,7 @@ static inline unsigned char nc_untouched(const struct nc_blocks *b)
     return b->sparse ? 0 : NC_UNTOUCHED;
 }
 
-/* The bytes from *low to *high, relative to displacement 0, are all there are. */
+/* All bytes of the blocks are from *low to *high, relative to displacement 0. */
 static inline void nc_bounds(const struct nc_blocks *b, MPI_Aint *low, MPI_Aint *high)
 {
     int none = 1;
@@ -128,7 +131,8 @@ static inline void nc_allocate(struct nc_blocks *b)
         memset(b->memory, NC_UNTOUCHED, b->bytes);
 }
 
-/* displs NULL: one behind the other. */
+/* Allocates a buffer for blocks of these counts. displs NULL: the blocks lie one behind the other.
+ */
 static inline struct nc_blocks nc_blocks_make(const struct nc_layout *layout, int blocks,
                                               const MPI_Count *counts, const MPI_Aint *displs)
 {
@@ -148,14 +152,16 @@ static inline struct nc_blocks nc_blocks_make(const struct nc_layout *layout, in
     return b;
 }
 
-/* What is not significant at a rank: nothing that could be used. */
+/* Arguments that are not significant at a rank: NULL and MPI_DATATYPE_NULL, which an error would
+ * use.
+ */
 static inline struct nc_blocks nc_blocks_none(void)
 {
     return (struct nc_blocks){.type = MPI_DATATYPE_NULL};
 }
 
-/* Displacements of blocks that lie one behind the other as `order` says, with gaps[k] elements
- * before the k-th. */
+/* Computes displacements: the blocks lie in memory in the order order[0], order[1], ..., with
+ * gaps[k] elements before block order[k]. */
 static inline void nc_place(int blocks, const MPI_Count *counts, const int *order, const int *gaps,
                             MPI_Aint *displs)
 {
@@ -167,7 +173,7 @@ static inline void nc_place(int blocks, const MPI_Count *counts, const int *orde
     }
 }
 
-/* From now on MPI is given MPI_BOTTOM, and the address with the type. */
+/* From now on MPI is given MPI_BOTTOM and a datatype that contains the address. */
 static inline void nc_blocks_absolute(struct nc_blocks *b)
 {
     int one = 1;
@@ -181,6 +187,7 @@ static inline void nc_blocks_absolute(struct nc_blocks *b)
     b->base = MPI_BOTTOM;
 }
 
+/* Writes the message of this seed into a block. */
 static inline void nc_fill(const struct nc_blocks *b, int block, int seed)
 {
     size_t n = 0;
@@ -194,8 +201,8 @@ static inline void nc_fill(const struct nc_blocks *b, int block, int seed)
     }
 }
 
-/* Takes the first `bytes` bytes of the message out of the block again; what is left has to be
- * untouched. */
+/* Compares the first `bytes` bytes of a block with the message of this seed, and makes them
+ * untouched again, so that a later nc_expect_untouched checks all the rest. */
 static inline void nc_expect_bytes(const struct nc_blocks *b, int block, int seed, size_t bytes)
 {
     size_t n = 0, wrong = 0;
@@ -230,7 +237,8 @@ static inline int nc_is_untouched(const struct nc_blocks *b, const unsigned char
     return 1;
 }
 
-/* Of sparse memory only what is near: the rest would be a lot to read. */
+/* Checks that no byte was written. Of sparse memory it reads only what is near the blocks: to read
+ * all of it would take too long and allocate it. */
 static inline void nc_expect_untouched(const struct nc_blocks *b)
 {
     if (!b->sparse) {
@@ -248,6 +256,7 @@ static inline void nc_expect_untouched(const struct nc_blocks *b)
     }
 }
 
+/* Checks that all bytes are untouched, and frees the buffer. */
 static inline void nc_blocks_release(struct nc_blocks *b)
 {
     if (!b->memory)
@@ -263,19 +272,20 @@ static inline void nc_blocks_release(struct nc_blocks *b)
 
 /* ---- the collectives that move blocks ---- */
 
-/* Of a rank: its own block. */
+/* The arguments for a rank's own block. */
 struct nc_own {
     void *buffer;
     MPI_Count count;
     MPI_Datatype type;
 };
 
+/* One call. */
 struct nc_call {
     const struct nc_move *move;
     int root;
     MPI_Comm comm;
-    int in_place; /* where it is allowed */
-    int large;    /* the binding: counts are MPI_Count, displacements MPI_Aint */
+    int in_place; /* MPI_IN_PLACE at the ranks that may use it */
+    int large;    /* the _c binding: counts are MPI_Count, displacements MPI_Aint */
 };
 
 /* The arguments of a call in both bindings. */
@@ -354,10 +364,11 @@ static inline int nc_call_allgatherv(const struct nc_arguments *a)
                                            a->displs, all->type, a->call->comm);
 }
 
-/* How the blocks go. */
+/* In which direction the blocks move. */
 enum nc_direction { NC_FROM_ROOT, NC_TO_ROOT, NC_TO_ALL };
 
-/* One row each: all_random, all_corners and all_lengths try what is here. */
+/* One row for each collective that moves blocks; all_random, all_corners and all_lengths test all
+ * rows. */
 static const struct nc_move {
     int collective;
     enum nc_direction direction;
@@ -383,14 +394,14 @@ static inline const struct nc_move *nc_move_of(int collective)
     return &nc_moves[m];
 }
 
-/* Whether a rank has all blocks. */
+/* Whether a rank has the buffer with all blocks. */
 static inline int nc_has_all(const struct nc_call *c, int rank)
 {
     return rank == c->root || c->move->direction == NC_TO_ALL;
 }
 
-/* Where all ranks can see that there is nothing to do, MPICH does not get as far as an algorithm.
- */
+/* Makes the call. It is not counted if all ranks can see that there is nothing to move: MPICH then
+ * calls no algorithm. Returns the error code. */
 static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks *all,
                                  const struct nc_blocks *mine)
 {
@@ -411,14 +422,14 @@ static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks
     return c->move->call(&a);
 }
 
-/* ---- calls and their data ---- */
+/* ---- a call with its data ---- */
 
 static inline int nc_seed(int number, int from, int to)
 {
     return number * 101 + from * 16 + to;
 }
 
-/* Of a block that moves between rank and root, or, of an allgather, from the rank to all. */
+/* The seed of the block that moves between a rank and the root, or from the rank to all. */
 static inline int nc_block_seed(const struct nc_call *c, int number, int rank)
 {
     if (c->move->direction == NC_FROM_ROOT)
@@ -426,6 +437,7 @@ static inline int nc_block_seed(const struct nc_call *c, int number, int rank)
     return nc_seed(number, rank, c->move->direction == NC_TO_ALL ? 0 : c->root);
 }
 
+/* Writes what this rank sends. */
 static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks *all,
                                 const struct nc_blocks *mine, int rank, int number)
 {
@@ -440,8 +452,8 @@ static inline void nc_fill_sent(const struct nc_call *c, const struct nc_blocks 
         nc_fill(all, i, nc_block_seed(c, number, i));
 }
 
-/* A call with its data, which differ by `number`; afterwards both buffers have to have what they
- * should: also that which was only read. */
+/* Makes a call with data that depend on `number`, and checks both buffers: what was received, and
+ * that what was sent has not changed. */
 static inline void nc_exchange(const struct nc_call *c, const struct nc_blocks *all,
                                const struct nc_blocks *mine, int number)
 {

@@ -1,5 +1,6 @@
-/* Programs of several corners, each tried with every root: PROGRAM [NAME], all that are not
- * only_by_name or one. */
+/* A table of corner cases, for programs that run them one after the other with every root
+ * (all_corners, all_reduce). Without a name on the command line all cases run that are not
+ * only_by_name; with a name, only the case of that name. */
 
 #ifndef CORNERS_H_INCLUDED
 #define CORNERS_H_INCLUDED

@@ -1,5 +1,5 @@
-/* Broadcasts until somebody ends it: rank 1 says its process number, or calls MPI_Abort after a
- * while (argument abort). */
+/* Broadcasts until it is ended, for test/mpi/faults: rank 1 prints its process number, so that the
+ * script can kill it; with the argument `abort` rank 1 calls MPI_Abort after a while. */
 
 #include "nctest.h"
 

@@ -1,8 +1,8 @@
-/* The names that the installed library takes and gives, for test/published.
+/* Prints the names that the installed library accepts and uses, for test/published to compare.
  *
  *   names                      the variables, their category, and the performance variables
- *   names info KEY VALUE...    the info keys among these that a communicator accepts
- *   names calls                a few calls on MPI_COMM_WORLD and on a duplicate, for the report */
+ *   names info KEY VALUE...    those of these info keys that a communicator accepts
+ *   names calls                makes calls on MPI_COMM_WORLD and a duplicate, for the report */
 
 #include "nctest.h"
 
@@ -23,8 +23,8 @@ static void print_default(int index, MPI_Datatype type, int count)
         printf("\t%d", number);
 }
 
-/* cvar NAME TYPE DEFAULT DESCRIPTION, separated by tabs. Before MPI_Init, which may set variables.
- */
+/* Prints lines `cvar NAME TYPE DEFAULT DESCRIPTION`, separated by tabs. Called before MPI_Init,
+ * which may change the variables from their defaults. */
 static void print_variables(void)
 {
     int n;
@@ -83,7 +83,7 @@ static void print_performance_variables(void)
     }
 }
 
-/* info KEY: MPI_Comm_get_info gives back what MPI_Comm_set_info was given. */
+/* Prints `info KEY` if MPI_Comm_get_info returns what MPI_Comm_set_info was given. */
 static void print_info_key(const char *key, const char *value)
 {
     MPI_Comm comm;

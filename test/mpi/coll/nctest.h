@@ -1,6 +1,7 @@
-/* What the programs share: they print " No Errors" as MPICH's own tests do, and, asked by
- * NCTEST_CALLS, how many calls rank 0 made that numacoll has to serve, for the runner to compare
- * with numacoll's own count. */
+/* What all programs of this folder share. test/mpi/run compiles and runs them; a program prints
+ * " No Errors", as MPICH's own tests do, or the number of errors of all ranks. If NCTEST_CALLS is
+ * set, rank 0 also prints `calls NAME NUMBER`: its calls that numacoll must have served, which the
+ * runner compares with numacoll's report. */
 
 #ifndef NCTEST_H_INCLUDED
 #define NCTEST_H_INCLUDED
@@ -26,7 +27,8 @@ static const char *const nc_names[NC_COLLECTIVE_COUNT] = {
 };
 static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVE_COUNT];
 
-/* A call that is about to be made, counted if it is between several. */
+/* Counts a call that is about to be made, unless numacoll does not serve it: one process only, or
+ * an intercommunicator. */
 static inline void nc_count(int collective, MPI_Comm comm)
 {
     int size, inter;
@@ -48,18 +50,20 @@ static inline int nc_barrier(MPI_Comm comm)
     return MPI_Barrier(comm);
 }
 
+/* Byte i of a message. */
 static inline unsigned char nc_byte(size_t i, int seed)
 {
     return (unsigned char) (i * 31 + (i >> 8) + (size_t) seed * 7);
 }
 
+/* Counts an error, and prints the first five of a rank. */
 static inline void nc_fail(const char *what, long a, long b)
 {
     if (nc_errors++ < 5)
         fprintf(stderr, "rank %d: %s (%ld, %ld)\n", nc_rank, what, a, b);
 }
 
-/* A performance variable of numacoll: what it has counted since it was opened. */
+/* An open performance variable of numacoll. */
 struct nc_pvar {
     char name[96];
     MPI_T_pvar_handle handle;
@@ -77,7 +81,7 @@ static inline void nc_pvars_start(void)
     MPI_T_pvar_session_create(&nc_pvar_session);
 }
 
-/* Opens up to max of those there are; how many. */
+/* Opens all performance variables of numacoll, max at most. Returns how many. */
 static inline int nc_pvars_open(struct nc_pvar *all, int max)
 {
     int n, used = 0;
@@ -109,6 +113,7 @@ static inline void nc_pvar_open(struct nc_pvar *pvar, const char *name)
     }
 }
 
+/* What it has counted on this rank since it was opened. */
 static inline unsigned long long nc_pvar_read(struct nc_pvar *pvar)
 {
     unsigned long long value = 0;
@@ -117,7 +122,7 @@ static inline unsigned long long nc_pvar_read(struct nc_pvar *pvar)
     return value;
 }
 
-/* Those of n that counted something, on rank 0: pvar NAME VALUE. */
+/* Prints on rank 0 those of n variables that are not 0: pvar NAME VALUE. */
 static inline void nc_pvars_print(struct nc_pvar *all, int n)
 {
     for (int i = 0; i < n && nc_rank == 0; i++) {
@@ -127,7 +132,7 @@ static inline void nc_pvars_print(struct nc_pvar *all, int n)
     }
 }
 
-/* MPI_COMM_WORLD, or with arguments KEY VALUE a duplicate with this info key. */
+/* MPI_COMM_WORLD; if the program has the arguments KEY VALUE, a duplicate with this info key. */
 static inline MPI_Comm nc_comm_with(int argc, char **argv)
 {
     MPI_Comm comm = MPI_COMM_WORLD;
@@ -157,8 +162,8 @@ static inline void nc_print_calls(void)
     }
 }
 
-/* The sum over all ranks, on rank 0. By messages: a reduction might be one numacoll serves, and
- * MPICH's own may broadcast. */
+/* The sum over all ranks, on rank 0 only. It uses messages, because numacoll may serve a reduction,
+ * or a broadcast inside MPICH's own, and would count it. */
 static inline unsigned long long nc_sum(unsigned long long mine)
 {
     unsigned long long all = mine, other;
@@ -172,6 +177,7 @@ static inline unsigned long long nc_sum(unsigned long long mine)
     return all;
 }
 
+/* Ends the program: prints the verdict and the calls. Returns the exit status. */
 static inline int nc_finish(void)
 {
     unsigned long long all = nc_sum((unsigned long long) nc_errors);

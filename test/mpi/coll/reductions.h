@@ -1,5 +1,7 @@
-/* Reductions of elements of many kinds in buffers with untouched bytes all around and in the gaps;
- * what has to be in them afterwards is worked out by each rank for itself. */
+/* Reduce and allreduce with checked data, for all_random and all_reduce: many kinds of elements and
+ * operations, with and without gaps. Bytes around and between the elements have the value
+ * NC_UNTOUCHED and must keep it. Each rank computes the expected result itself. A collective that
+ * reduces is a row of nc_reducers. */
 
 #ifndef REDUCTIONS_H_INCLUDED
 #define REDUCTIONS_H_INCLUDED
@@ -8,16 +10,17 @@
 
 /* ---- kinds of elements, and an operation on them ---- */
 
-/* An element is `pairs` pairs of ints, or single ones, `stride` bytes apart. */
+/* A kind of element with an operation. An element is `pairs` pairs of ints, or single ints,
+ * `stride` bytes apart. */
 struct nc_numbers {
     const char *name;
     MPI_Datatype type;
     MPI_Op op;
     MPI_Aint extent;
     int pairs, stride;
-    int first, second; /* where a pair's ints are; second NC_SINGLE: there is only one */
-    int real;          /* the first is a double */
-    void (*join)(const char *a, char *b); /* of one pair: b := a op b */
+    int first, second; /* offsets of a pair's ints, bytes; second NC_SINGLE: a single int */
+    int real;          /* the first of a pair is a double */
+    void (*join)(const char *a, char *b); /* the operation on one pair: b := a op b */
 };
 
 enum { NC_SINGLE = -100, NC_MODULUS = 10007 };
@@ -62,7 +65,8 @@ static inline void nc_join_product(const char *a, char *b)
     *nc_int(b, 0) = nc_product(nc_value(a, 0), nc_value(b, 0));
 }
 
-/* x -> c x + d, a after b: associative, but not commutative. */
+/* A pair (c, d) is a map x -> c x + d; the result is map a after map b. Associative, but not
+ * commutative. c and d are offsets in bytes. */
 static inline void nc_compose(const char *a, char *b, int c, int d)
 {
     *nc_int(b, d) = (nc_product(nc_value(a, c), nc_value(b, d)) + nc_value(a, d)) % NC_MODULUS;
@@ -90,7 +94,7 @@ static inline void nc_join_product_gaps(const char *a, char *b)
     *nc_int(b, 12) = nc_product(nc_value(a, 12), nc_value(b, 12));
 }
 
-/* a's, if it is better; of equal ones the lower place. */
+/* MINLOC, MAXLOC: takes pair a if its value is better; of equal values the lower place, at `at`. */
 static inline void nc_take_place(int better, int equal, const char *a, char *b, int at)
 {
     if (better || (equal && nc_value(a, at) < nc_value(b, at)))
@@ -117,7 +121,7 @@ static inline void nc_join_maxloc_real(const char *a, char *b)
     nc_take_place(nc_real(a) > nc_real(b), nc_real(a) == nc_real(b), a, b, 8);
 }
 
-/* A user's operation, of elements of one or many pairs. */
+/* Defines nc_op_<name>, a user's MPI operation on elements of one or many pairs. */
 #define NC_USER_OP(name, stride, bytes) \
     static inline void nc_op_##name(void *in, void *inout, int *n, MPI_Datatype *type) \
     { \
@@ -152,7 +156,7 @@ enum {
 
 static struct nc_numbers nc_kinds[NC_KINDS];
 
-/* `pairs` pairs of ints, each in `stride` bytes from lb on. */
+/* A datatype of `pairs` pairs of ints, each with lower bound lb and extent `stride`. */
 static inline MPI_Datatype nc_pairs_type(int pairs, int stride, int first, int second, MPI_Aint lb)
 {
     int one[2] = {1, 1};
@@ -197,7 +201,7 @@ static inline struct nc_numbers nc_kind_places(const char *name, MPI_Op op, int 
                                .join = join};
 }
 
-/* A user's operation on pairs at `first` and `second`. */
+/* A kind with a user's operation, on pairs at offsets `first` and `second`. */
 static inline struct nc_numbers nc_kind_pairs(const char *name, MPI_User_function *function,
                                               int commutes, int pairs, int stride, int first,
                                               int second, void (*join)(const char *, char *))
@@ -215,7 +219,8 @@ static inline struct nc_numbers nc_kind_pairs(const char *name, MPI_User_functio
     return k;
 }
 
-/* Elements of so many pairs, without gaps or with. */
+/* A kind whose elements have so many pairs, without gaps or with; the operation does not commute.
+ */
 static inline struct nc_numbers nc_kind_affine(const char *name, int pairs, int gaps)
 {
     return gaps ? nc_kind_pairs(name, nc_op_affine_gaps, 0, pairs, 20, 4, 12, nc_join_affine_gaps)
@@ -261,6 +266,7 @@ static inline void nc_kinds_free(void)
 
 /* ---- rows of elements ---- */
 
+/* A number that looks random, the same on all ranks. */
 static inline uint32_t nc_mixed(uint32_t seed, uint32_t i)
 {
     uint32_t x = (seed * 0x9e3779b9u) ^ (i * 0x85ebca6bu + 0x165667b1u);
@@ -269,7 +275,7 @@ static inline uint32_t nc_mixed(uint32_t seed, uint32_t i)
     return x ^ (x >> 13);
 }
 
-/* Places have few values, so that many are equal. */
+/* Writes a pair. For MINLOC and MAXLOC the values are few, so that many are equal. */
 static inline void nc_set_pair(const struct nc_numbers *k, char *p, uint32_t x)
 {
     if (k->real)
@@ -282,7 +288,8 @@ static inline void nc_set_pair(const struct nc_numbers *k, char *p, uint32_t x)
         *nc_int(p, k->second) = (int) ((x >> 8) % NC_MODULUS);
 }
 
-/* count elements, with guards: what a rank has in call `number`. */
+/* Allocates `count` elements between guards. They are the operand of a rank in call `number`; rank
+ * -1: all bytes are untouched. */
 static inline char *nc_row_make(const struct nc_numbers *k, MPI_Count count, int number, int rank)
 {
     size_t bytes = (size_t) (count * k->extent);
@@ -295,7 +302,7 @@ static inline char *nc_row_make(const struct nc_numbers *k, MPI_Count count, int
     return memory;
 }
 
-/* What all have, combined in the order of ranks. */
+/* The expected result: the operands of all ranks, combined in the order of ranks. */
 static inline char *nc_row_expected(const struct nc_numbers *k, MPI_Count count, int number,
                                     int size)
 {
@@ -310,7 +317,7 @@ static inline char *nc_row_expected(const struct nc_numbers *k, MPI_Count count,
     return result;
 }
 
-/* Takes both away. */
+/* Compares two rows with their guards, and frees both. */
 static inline void nc_row_compare(const struct nc_numbers *k, MPI_Count count, char *row,
                                   char *expected, const char *what)
 {
@@ -326,16 +333,17 @@ static inline void nc_row_compare(const struct nc_numbers *k, MPI_Count count, c
     free(expected);
 }
 
-/* ---- the collectives that combine ---- */
+/* ---- the collectives that reduce ---- */
 
+/* One call. */
 struct nc_reduction {
     const struct nc_reducer *how;
     MPI_Comm comm;
     int root; /* if it has one */
     const struct nc_numbers *kind;
     MPI_Count count;
-    int in_place; /* where it is allowed */
-    int large;    /* the binding: counts are MPI_Count */
+    int in_place; /* MPI_IN_PLACE at the ranks that may use it */
+    int large;    /* the _c binding: counts are MPI_Count */
 };
 
 static inline int nc_call_to_root(const struct nc_reduction *r, const void *from, void *to)
@@ -354,11 +362,11 @@ static inline int nc_call_to_all(const struct nc_reduction *r, const void *from,
                     : MPI_Allreduce(from, to, (int) r->count, k->type, k->op, r->comm);
 }
 
-/* One row each: all_random and all_reduce try what is here. */
+/* One row for each collective that reduces; all_random and all_reduce test all rows. */
 static const struct nc_reducer {
     int collective;
-    int has_root;     /* and only the root has a result; else all ranks have it */
-    int is_done_of_0; /* MPICH does not get as far as an algorithm with no elements */
+    int has_root;     /* only the root has a result; else all ranks have it */
+    int is_done_of_0; /* with no elements MPICH calls no algorithm */
     int (*call)(const struct nc_reduction *r, const void *from, void *to);
 } nc_reducers[] = {
     {NC_REDUCE, 1, 1, nc_call_to_root},
@@ -367,6 +375,7 @@ static const struct nc_reducer {
 
 enum { NC_REDUCERS = sizeof nc_reducers / sizeof *nc_reducers };
 
+/* Makes the call, and counts it if MPICH calls an algorithm. */
 static inline int nc_call_reduce(const struct nc_reduction *r, const void *from, void *to)
 {
     if (r->count > 0 || !r->how->is_done_of_0)
@@ -385,7 +394,8 @@ static inline const char *nc_reducer_name(const struct nc_reduction *r)
     return nc_names[r->how->collective];
 }
 
-/* A call with its data, which differ by `number`. What was sent has to be as it was. */
+/* Makes a call with data that depend on `number`, and checks the result, and that the operand has
+ * not changed. */
 static inline void nc_reduce(const struct nc_reduction *r, int number)
 {
     const struct nc_numbers *k = r->kind;

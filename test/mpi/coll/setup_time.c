@@ -1,6 +1,6 @@
-/* The first numacoll call of a communicator makes its segment: how long that takes, the fastest of
- * ten. On a machine that has nothing else to do it is below 1 ms at 2 ranks; more than a second is
- * taken for a mistake. */
+/* Measures the first call on a communicator, in which numacoll makes its segment: the fastest of
+ * ten, in microseconds. On an idle machine it is below 1 ms with 2 ranks; more than a second is an
+ * error. */
 
 #include "nctest.h"
 
