@@ -1,6 +1,10 @@
+/* The table of the barrier algorithms, and the trees a rank needs for the algorithm that is
+ * selected. mpich/ calls nc_barrier_shape when it makes or changes a communicator's choice; calls
+ * of the barrier go to the algorithm's function, in nc_barrier_<name>.c. */
+
 #include "nc_barrier.h"
 
-/* As compared in Kurnosov, Tokmasheva 2022, whose own is the last. */
+/* The algorithms that Kurnosov, Tokmasheva 2022 compare; `hierarchical` is the authors' own. */
 const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS] = {
     [NC_BARRIER_CENTRAL] = {.name = "central", .function = nc_barrier_central},
     [NC_BARRIER_FLAT] = {.name = "flat", .function = nc_barrier_tree, .arrival = {NC_TREE_FLAT, 2}},
@@ -23,7 +27,7 @@ const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS] = {
                                  .groups = true},
 };
 
-/* Two trees of all ranks, or the route through the groups and a list of its children. */
+/* The memory has two trees of all ranks, or a list of children and the route through the groups. */
 size_t nc_barrier_private_bytes(int ranks)
 {
     size_t trees = 2 * nc_tree_bytes(ranks),
@@ -32,6 +36,7 @@ size_t nc_barrier_private_bytes(int ranks)
     return trees > route ? trees : route;
 }
 
+/* The rank's neighbours in a tree of all ranks. */
 static struct nc_neighbours in_tree(const struct nc_barrier *b, void *memory,
                                     const struct nc_tree_spec *shape)
 {
@@ -41,6 +46,7 @@ static struct nc_neighbours in_tree(const struct nc_barrier *b, void *memory,
     return nc_tree_neighbours(&tree, b->rank);
 }
 
+/* The rank's neighbours in the trees of all groups. */
 static struct nc_neighbours in_groups(const struct nc_barrier *b, int *memory,
                                       const struct nc_barrier_levels *levels)
 {

@@ -1,19 +1,22 @@
-/* Barriers of a set of ranks that share memory. See PROTOCOLS.md, section 8.
+/* Barriers among the ranks of one node, in shared memory; no MPI. coll/barrier.c calls the function
+ * of the algorithm that is selected. PROTOCOLS.md, section 8; R4, R5 and R6 are its releases.
  *
- * Every rank calls the same function with the same n; n grows from call to call, from 1. The
- * algorithm may be another one in each call. Memory, all zero at first, is an area of each rank,
- * NC_FLAGS_BYTES(ranks), in its own NUMA node:
+ * All ranks call the same function with the same n, the number of the barrier: 1 at least, and
+ * larger in each call than in the one before. The algorithm may be another one in each call. Each
+ * rank has an area of NC_FLAGS_BYTES(ranks) bytes in its own region, all zero at first:
  *
  *     0        128      256          128 * ranks  128 * (ranks + 1)
  *     +--------+--------+---  ---+---+------------+------------+
  *     | line 0 | line 1 |  ...       | counter    | gate       |
  *     +--------+--------+---  ---+---+------------+------------+
  *
- *     line w   the last barrier in which rank w had something to say to me; writer: w, reader: the
- *              owner of the area
- *     counter  arrivals at a node of a counting tree; writers: those who arrive, by adding
- *     gate     the last barrier that is over here; writer: one rank in each barrier, which one is
- *              the algorithm's business; readers: all who wait there */
+ *     line w   the number of the last barrier in which rank w signalled the owner of the area;
+ *              writer: w; reader: the owner
+ *     counter  how many arrivals have been counted here, of all barriers; writers and readers: the
+ *              ranks that arrive here, each by one atomic add
+ *     gate     the number of the last barrier in which the gate was opened; writer: one rank in
+ *              each barrier, which one depends on the algorithm; readers: the ranks that wait
+ *              here */
 
 #ifndef NC_BARRIER_H_INCLUDED
 #define NC_BARRIER_H_INCLUDED
@@ -30,23 +33,25 @@
 
 _Static_assert(sizeof(struct nc_atomic) <= NC_LINE, "a line has room for its word");
 
-/* A rank's view of a set's barriers by one algorithm. Private to it. The caller sets all but the
- * neighbours. */
+/* One rank's view of the barriers of a communicator by one algorithm. Private memory. The caller
+ * sets all fields but `gate`, `arrival` and `release`, which nc_barrier_shape sets. */
 struct nc_barrier {
-    char *const *region; /* [ranks] memory of each rank, */
-    size_t offset;       /* and where in it its area begins, a multiple of NC_LINE */
+    char *const *region; /* [ranks] where the region of each rank is mapped */
+    size_t offset;       /* where in a region the area begins, bytes; a multiple of NC_LINE */
     int rank, ranks;
     struct nc_waiter *waiter;
-    bool gate; /* nc_barrier_tree: rank 0's gate releases all, not `release` */
-    struct nc_neighbours arrival, release; /* nc_barrier_tree: who reports, and who tells */
-    /* What rank 0 alone does when all have arrived, before anybody leaves; 0 or an error, which
-     * becomes its result (the others leave all the same). NULL: nothing; on all ranks alike, the
-     * others only look whether it is set. */
+    /* for nc_barrier_tree: */
+    bool gate; /* the gate of rank 0 releases all ranks, not the tree `release` */
+    /* the tree in which ranks report their arrival, and the tree in which they are released */
+    struct nc_neighbours arrival, release;
+    /* What rank 0 does when all ranks have arrived and none has left. Returns 0 or an error, which
+     * becomes the result of rank 0; the other ranks leave the barrier as usual. NULL: nothing. It
+     * is NULL on all ranks or on none; a rank other than 0 only tests it. */
     int (*between)(void *context);
     void *context;
 };
 
-/* A barrier, number n. 0, the error of a wait, or on rank 0 that of `between`. */
+/* Makes barrier number n. 0, the error of a wait, or, on rank 0, the error of `between`. */
 typedef int (*nc_barrier_function)(struct nc_barrier *, uint64_t n);
 
 int nc_barrier_tree(struct nc_barrier *barrier, uint64_t n);
@@ -54,27 +59,28 @@ int nc_barrier_central(struct nc_barrier *barrier, uint64_t n);
 int nc_barrier_combining(struct nc_barrier *barrier, uint64_t n);
 int nc_barrier_dissemination(struct nc_barrier *barrier, uint64_t n);
 
-/* An algorithm as users know it. */
+/* An algorithm that users can select by its name. */
 struct nc_barrier_algorithm {
     const char *name;
     nc_barrier_function function;
-    struct nc_tree_spec arrival; /* none: not nc_barrier_tree, or by groups */
-    struct nc_tree_spec release; /* none beside an arrival: by rank 0's gate */
-    bool groups;                 /* both trees come from the groups */
+    struct nc_tree_spec arrival; /* none (k is 0) if not nc_barrier_tree, or if `groups` is set */
+    struct nc_tree_spec release; /* none, with an arrival: the gate of rank 0 releases all ranks */
+    bool groups;                 /* arrival and release follow the groups of nc_barrier_levels */
 };
 
-/* By enum nc_barrier_kind. */
+/* Indexed by enum nc_barrier_kind. */
 extern const struct nc_barrier_algorithm nc_barrier_algorithms[NC_BARRIER_KINDS];
 
-/* What `hierarchical` has to know. */
+/* The input of an algorithm that follows the groups. */
 struct nc_barrier_levels {
     const struct nc_groups *groups;
     const struct nc_tree_spec *inside; /* [levels] the tree inside a group of each level */
-    bool flag;                         /* release all by rank 0's gate, as in the paper */
+    bool flag; /* release all ranks by the gate of rank 0, as in the paper */
 };
 
-/* Sets the neighbours for an algorithm, in private memory of nc_barrier_private_bytes(ranks) bytes,
- * aligned for int. levels may be NULL unless the algorithm goes by groups. */
+/* nc_barrier_shape sets `gate`, `arrival` and `release` for an algorithm. Their lists are in the
+ * private memory, nc_barrier_private_bytes(ranks) bytes aligned for int, which must outlive the
+ * barrier. levels may be NULL unless algorithm->groups is set. */
 size_t nc_barrier_private_bytes(int ranks);
 void nc_barrier_shape(struct nc_barrier *barrier, void *private_memory,
                       const struct nc_barrier_algorithm *algorithm,
@@ -82,6 +88,7 @@ void nc_barrier_shape(struct nc_barrier *barrier, void *private_memory,
 
 /* ---- for the algorithms ---- */
 
+/* Line number `line` of a rank's area; the counter and the gate stand behind the lines. */
 static inline struct nc_atomic *nc_barrier_at(const struct nc_barrier *b, int owner, int line)
 {
     return (struct nc_atomic *) (b->region[owner] + b->offset + (size_t) line * NC_LINE);
@@ -97,44 +104,45 @@ static inline struct nc_atomic *nc_barrier_gate(const struct nc_barrier *b, int 
     return nc_barrier_at(b, owner, b->ranks + 1);
 }
 
-/* Tells a rank, in the line that only I write. */
+/* Signals a rank, in the line of its area that only this rank writes. */
 static inline void nc_barrier_signal(const struct nc_barrier *b, int reader, uint64_t n)
 {
-    /* release R4: who hears of me may count on what I did, and heard of, before; partner:
+    /* release R4: the reader sees what this rank did, and what it acquired, before; partner:
      * nc_barrier_await */
     nc_atomic_release(nc_barrier_at(b, reader, b->rank), n);
 }
 
-/* Waits until a rank has told me. */
+/* Waits for the signal of a rank. 0, or the error of the wait. */
 static inline int nc_barrier_await(const struct nc_barrier *b, int writer, uint64_t n)
 {
     /* acquire of R4 */
     return nc_wait_clock(nc_barrier_at(b, b->rank, writer), n, b->waiter);
 }
 
-/* Lets go all who wait at a gate. */
+/* Opens the gate of a rank's area: all ranks that wait there may go on. */
 static inline void nc_barrier_open(const struct nc_barrier *b, int owner, uint64_t n)
 {
-    /* release R5: all have arrived, and what they did before may be counted on; partner:
-     * nc_barrier_pass */
+    /* release R5: a rank that passes sees what this rank did, and what it acquired, before;
+     * partner: nc_barrier_pass */
     nc_atomic_release(nc_barrier_gate(b, owner), n);
 }
 
-/* Waits until a gate is open. */
+/* Waits until the gate of a rank's area is open. 0, or the error of the wait. */
 static inline int nc_barrier_pass(const struct nc_barrier *b, int owner, uint64_t n)
 {
     /* acquire of R5 */
     return nc_wait_clock(nc_barrier_gate(b, owner), n, b->waiter);
 }
 
-/* Counts me at a counter; how many there were before. */
+/* Adds 1 to the counter of a rank's area, and returns the sum before. */
 static inline uint64_t nc_barrier_count(const struct nc_barrier *b, int owner)
 {
-    /* release R6, and acquire of the R6 before it: the last to come may count on what all did
-     * before; partners: nc_barrier_count, nc_barrier_central */
+    /* release R6, and acquire of the R6 before it: the last rank to be counted sees what all ranks
+     * counted here did before; partners: nc_barrier_count, nc_barrier_central */
     return nc_atomic_add_acq_rel(nc_barrier_counter(b, owner), 1);
 }
 
+/* Rank 0: what is to be done when all have arrived. 0 or its error. */
 static inline int nc_barrier_between(const struct nc_barrier *b)
 {
     return b->between ? b->between(b->context) : 0;

@@ -1,4 +1,5 @@
-/* One counter, one gate, both of rank 0. PROTOCOLS.md, 8.2. */
+/* The central barrier: all ranks are counted at the counter of rank 0, and wait at the gate of rank
+ * 0. Numbers are those of PROTOCOLS.md, 8.2. */
 
 #include "nc_barrier.h"
 
@@ -10,7 +11,7 @@ int nc_barrier_central(struct nc_barrier *b, uint64_t n)
 
     if (b->between ? b->rank != 0 : before + 1 != all)
         return nc_barrier_pass(b, 0, n); /* 4 */
-    /* acquire of R6: rank 0 need not be the last to come, but it is to open the gate */
+    /* acquire of R6: `between` is rank 0's, which need not be the last rank to be counted */
     if (b->between)
         error = nc_wait_clock(nc_barrier_counter(b, 0), all, b->waiter); /* 2 */
     if (error)

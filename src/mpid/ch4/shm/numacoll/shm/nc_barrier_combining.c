@@ -1,21 +1,24 @@
-/* A binary combining tree: who comes to a node as the second climbs on. PROTOCOLS.md, 8.3.
+/* The combining barrier: a binary tree of counters. Two ranks arrive at each node; the second to
+ * arrive climbs on to the next node, the first waits. Numbers are those of PROTOCOLS.md, 8.3.
  * Source: Yew, Tzeng, Lawrie 1987.
  *
- * Node m, 0 < m < ranks, joins the `half` ranks below m to those from m on, half being the lowest
- * set bit of m. It is in the area of rank m, so on the NUMA node of ranks it joins where ranks of a
- * NUMA node follow each other. The top node has the highest set bit of ranks - 1. */
+ * Node m, 0 < m < ranks, joins the `half` ranks below m to the `half` ranks from m on (as far as
+ * there are any), where `half` is the lowest set bit of m. The node is the counter and the gate of
+ * rank m's area, so it is on the NUMA node of ranks that it joins if the ranks of a NUMA node are
+ * consecutive. The top node is the highest set bit of ranks - 1. */
 
 #include "nc_barrier.h"
 
-/* The node where ranks of my 2 * half meet; none if not less than ranks: then my half has nobody to
- * meet. */
+/* The node that joins the two halves of the 2 * half ranks this rank is among. If it is not less
+ * than ranks, the other half is empty and there is no such node. */
 static int node_at(const struct nc_barrier *b, int half)
 {
     return (b->rank & ~(2 * half - 1)) + half;
 }
 
-/* 1. Counts me in at my nodes from the lowest up, as long as I come second. The half of the node
- * where I came first, or the first power of two that is not less than ranks if I climbed all. */
+/* 1. Climbs: counts this rank at its nodes from the lowest one up, as long as it arrives second.
+ * Returns the `half` of the node where it arrived first, or, if it climbed all, the first power of
+ * two that is not less than ranks. */
 static int climb(const struct nc_barrier *b)
 {
     int half = 1;
@@ -26,7 +29,8 @@ static int climb(const struct nc_barrier *b)
     return half;
 }
 
-/* 4. Opens the nodes below `half` that I climbed over. */
+/* 4. Opens the gates of the nodes that this rank climbed over below the one of `half`, the highest
+ * first. */
 static void descend(const struct nc_barrier *b, int half, uint64_t n)
 {
     for (half /= 2; half > 0; half /= 2) {
@@ -35,6 +39,7 @@ static void descend(const struct nc_barrier *b, int half, uint64_t n)
     }
 }
 
+/* The barrier without `between`. */
 static int combine(const struct nc_barrier *b, uint64_t n)
 {
     int half = climb(b), error = 0;
@@ -46,8 +51,9 @@ static int combine(const struct nc_barrier *b, uint64_t n)
     return error;
 }
 
-/* With something between, the gate of node 0, which is no node, tells rank 0 that all have arrived;
- * rank 0 then opens the top node, where also the rank that climbed all waits. */
+/* Rank 0 in a barrier with `between`. The rank that climbed all opens the gate of rank 0, which is
+ * not the gate of any node, to tell rank 0 that all have arrived; rank 0 then opens the top node,
+ * where that rank waits. */
 static int combine_for_root(const struct nc_barrier *b, int half, uint64_t n)
 {
     int error = half < b->ranks ? nc_barrier_pass(b, 0, n) : 0, top = 1;
@@ -63,6 +69,7 @@ static int combine_for_root(const struct nc_barrier *b, int half, uint64_t n)
     return error;
 }
 
+/* Any other rank in a barrier with `between`. */
 static int combine_under_root(const struct nc_barrier *b, int half, uint64_t n)
 {
     int error;

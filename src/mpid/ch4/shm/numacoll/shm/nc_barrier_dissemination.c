@@ -1,10 +1,11 @@
-/* Dissemination: in round k everybody tells the rank 2^k further on. PROTOCOLS.md, 8.4.
- * Source: Hensgen, Finkel, Manber 1988. */
+/* The dissemination barrier: in round k each rank signals the rank 2^k places further on, and waits
+ * for the rank 2^k places before it. Numbers are those of PROTOCOLS.md, 8.4. Source: Hensgen,
+ * Finkel, Manber 1988. */
 
 #include "nc_barrier.h"
 
-/* 1, 2. After the round of distance d I have heard of the 2d - 1 ranks before me, of most of them
- * through others. */
+/* 1, 2. After the round of distance d this rank knows that the 2d - 1 ranks before it have arrived,
+ * most of them by signals of other ranks. 0, or the error of a wait. */
 static int disseminate(const struct nc_barrier *b, uint64_t n)
 {
     int error = 0;
@@ -18,7 +19,8 @@ static int disseminate(const struct nc_barrier *b, uint64_t n)
     return error;
 }
 
-/* 3, 4. All know that all have arrived, but rank 0 has something to do first. */
+/* 3, 4. Every rank knows that all have arrived, but must not leave before rank 0 has done
+ * `between`. */
 static int wait_for_root(const struct nc_barrier *b, uint64_t n)
 {
     int error;

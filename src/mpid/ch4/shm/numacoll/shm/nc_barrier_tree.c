@@ -1,10 +1,13 @@
-/* A barrier on trees: flat, flat_gr, mcs, tournament and hierarchical are this protocol on
- * different trees. PROTOCOLS.md, 8.1. Sources: mcs: Mellor-Crummey, Scott 1991; tournament:
- * Hensgen, Finkel, Manber 1988; hierarchical: Kurnosov, Tokmasheva 2022. */
+/* Barriers on trees: arrivals are reported up one tree to rank 0, which releases all down a second
+ * tree or by its gate. flat, flat_gr, mcs, tournament and hierarchical are this function on
+ * different trees, which nc_barrier_shape has made. Numbers are those of PROTOCOLS.md, 8.1.
+ * Sources: mcs: Mellor-Crummey, Scott 1991; tournament: Hensgen, Finkel, Manber 1988; hierarchical:
+ * Kurnosov, Tokmasheva 2022. */
 
 #include "nc_barrier.h"
 
-/* 1. All below me have arrived; small subtrees do first. */
+/* 1. Waits until all ranks below this one have arrived, for children with small subtrees first,
+ * which arrive first. 0, or the error of a wait. */
 static int await_children(const struct nc_barrier *b, uint64_t n)
 {
     for (size_t i = (size_t) b->arrival.children; i > 0; i--) {
@@ -15,13 +18,14 @@ static int await_children(const struct nc_barrier *b, uint64_t n)
     return 0;
 }
 
-/* 4. Who waits for me may leave. */
+/* 4. Releases the children in the second tree. */
 static void tell_children(const struct nc_barrier *b, uint64_t n)
 {
     for (int i = 0; i < b->release.children; i++)
         nc_barrier_signal(b, b->release.child[i], n);
 }
 
+/* Rank 0. */
 static int lead(const struct nc_barrier *b, uint64_t n)
 {
     int error = nc_barrier_between(b); /* 3 */
@@ -33,6 +37,7 @@ static int lead(const struct nc_barrier *b, uint64_t n)
     return error;
 }
 
+/* Any other rank. */
 static int follow(const struct nc_barrier *b, uint64_t n)
 {
     int error;

@@ -1,14 +1,17 @@
+/* Bcast inside a node: the root writes, all others read, and relays copy what they read into their
+ * own send ring for others. The bodies in coll/ call nc_bcast_node; the steps are nc_transfer's.
+ * Numbers are those of PROTOCOLS.md, section 3.1. */
+
 #include "nc_bcast.h"
 
-/* Numbers are those of PROTOCOLS.md, section 3.1. */
-
-/* A rank's part in a call. Those I lead, and those I hand on to, read my ring; in a flat group that
- * I do not lead my children read what I read. */
+/* A rank's part in a call: whose ring it reads, and which children read the same ring. Such
+ * children exist in a flat group that this rank does not lead. The ranks it leads, and its children
+ * in a group that is not flat, read its own ring. */
 struct part {
     struct nc_position place;
-    int source;  /* whose ring the fragments are in for me; of the root -1 */
-    int beside;  /* children, the first, that read there too */
-    bool relays; /* others read my ring, so I take the fragments into it */
+    int source;  /* the rank whose ring this rank reads; -1 at the root */
+    int beside;  /* the first `beside` children read that ring too */
+    bool relays; /* other ranks read this rank's ring, so it copies the fragments into it */
 };
 
 static void find_part(struct part *p, const struct nc_bcast *b, int root)
@@ -31,7 +34,8 @@ static struct nc_children children(const struct part *p, int from, int to)
     return (struct nc_children){&p->place, from, to};
 }
 
-/* The readers of my ring: those I lead, and in a group that I do not lead those I hand on to. */
+/* The readers of my ring: the ranks I lead, and, in a group that I do not lead and that is not
+ * flat, my children. */
 static struct nc_readers readers_of(const struct nc_bcast *b, const struct part *p)
 {
     struct nc_readers r = {.rank = {b->route.led, NULL}, .count = {b->route.all, 0}};
@@ -71,15 +75,16 @@ static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_s
     return flow.copied;
 }
 
-/* ---- everybody else ---- */
+/* ---- the other ranks ---- */
 
-/* A message on its way: its fragments are in the source's ring, and, with a relay, also in mine. */
+/* The message as a rank other than the root has it: in the source's ring, and, if this rank relays,
+ * also in its own ring. */
 struct message {
     struct nc_flow flow;
-    struct nc_control_header relayed;
+    struct nc_control_header relayed; /* announces the fragments in my own ring */
 };
 
-/* Announces fragment i to children from .. to - 1. */
+/* Announces fragment i to the children from .. to - 1. 0, or the error of a wait. */
 static int tell(struct nc_bcast *b, const struct part *p, int from, int to,
                 const struct nc_control_header *header, uint64_t i)
 {
@@ -88,7 +93,8 @@ static int tell(struct nc_bcast *b, const struct part *p, int from, int to,
     return from < to ? nc_transfer_announce_to_children(&b->transfer, &some, header, i) : 0;
 }
 
-/* 6, 7 */
+/* 6, 7: announces a fragment to the children, which read where I read, and copies it to the user.
+ */
 static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
     int error = tell(b, p, 0, p->place.children, &m->flow.header, i);
@@ -98,8 +104,8 @@ static int read_fragment(struct nc_bcast *b, const struct part *p, struct messag
     return error;
 }
 
-/* B1 to B3: once over from the source's ring into my slot; from there to its readers, and to my
- * user. */
+/* B1 to B3: copies a fragment from the source's ring into a slot of mine, announces that, and
+ * copies it from my slot to the user. */
 static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m,
                           const struct nc_readers *readers, uint64_t i)
 {
@@ -125,7 +131,7 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     m->relayed = m->flow.header;
     m->relayed.first_slot = nc_queue_position(q);
     if (p->relays)
-        m->flow.how &= ~NC_COPY_REMOTE; /* to the user it comes from my own ring */
+        m->flow.how &= ~NC_COPY_REMOTE; /* the copy to the user reads my own ring */
     for (uint64_t i = 0; i < m->flow.fragments; i++) {
         int error = nc_queue_await(q, m->flow.control, i + 1);
         if (!error)

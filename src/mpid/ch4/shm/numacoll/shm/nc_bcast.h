@@ -1,4 +1,5 @@
-/* Bcast among ranks that share a segment: no MPI. */
+/* Bcast among the ranks of one node, in shared memory; no MPI. The callers are the bodies in coll/
+ * (bcast, allgather, allreduce, ...); the steps are nc_transfer's. PROTOCOLS.md, 3.1. */
 
 #ifndef NC_BCAST_H_INCLUDED
 #define NC_BCAST_H_INCLUDED
@@ -6,18 +7,23 @@
 #include "../core/nc_route.h"
 #include "nc_transfer.h"
 
+/* How a rank makes broadcasts in a communicator. */
 struct nc_bcast {
     struct nc_transfer transfer;
-    struct nc_route route; /* of notifications, and of relays */
+    struct nc_route route; /* who announces to whom, and who reads whose ring */
 };
 
-/* Sends the rest of the root's stream to everybody else's. In a flat group of the route all members
- * read the fragments in the leader's ring, in any other each reads in its parent's; who is read
- * takes them once, into its own ring. *sent: bytes of it, which the others' may differ from: what
- * is too much is dropped, what is missing stays as it was. 0, or the error of a wait or a copy;
- * after an error of a copy the other ranks are still served. Source: Kurnosov, Tokmasheva 2020,
- * with the slot protocol of PROTOCOLS.md; groups: Kurnosov 2023, BcastGroup, but a fragment goes on
- * as soon as it has arrived. */
+/* Sends the rest of the root's stream into the streams of all other ranks; every rank of the node
+ * calls it. In a flat group of the route all members read the fragments in the send ring of the
+ * group's leader, in other groups each member in the ring of its parent. A rank whose ring others
+ * read (a relay) copies each fragment once into its own ring.
+ *
+ * *sent: length of the root's stream, bytes. A reader's stream may have another length: what is too
+ * much is dropped, what is missing stays as it was. 0, or the error of a wait or of a copy; after
+ * an error of a copy the other ranks are still served.
+ *
+ * Source: Kurnosov, Tokmasheva 2020, with the slot protocol of PROTOCOLS.md; groups: Kurnosov 2023,
+ * BcastGroup, but a fragment goes on as soon as it has arrived. */
 int nc_bcast_node(struct nc_bcast *bcast, int root, struct nc_stream *stream, size_t *sent);
 
 #endif

@@ -1,3 +1,7 @@
+/* Copies between a stream (a user buffer of any datatype) and shared memory. nc_transfer and
+ * nc_reduce call nc_copy_in and nc_copy_out. Contiguous buffers are copied here; others through the
+ * stream's movers, with the bytes of an element that a fragment splits kept in the stream. */
+
 #include "nc_copy.h"
 
 #include <stdint.h>
@@ -6,8 +10,9 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* Stores past the cache: the destination is neither read nor kept. It pays where the whole message
- * exceeds the cache; memcpy, which sees one fragment at a time, never chooses it. */
+/* Copies with stores that bypass the cache: the destination is not read into the cache before, nor
+ * kept there. It pays where the whole message exceeds the cache; memcpy would not do it, because it
+ * sees one fragment at a time. */
 static void copy_beside_cache(char *to, const char *from, size_t n)
 {
     size_t head = -(uintptr_t) to & 63;
@@ -31,7 +36,8 @@ static void copy_beside_cache(char *to, const char *from, size_t n)
         _mm_stream_si128((__m128i *) to + 3, d);
     }
     memcpy(to, from, n);
-    /* streaming stores obey no release: without this the buffer could be seen before they land */
+    /* A release does not order streaming stores. Without the fence another thread, told that the
+     * buffer is complete, could read it before these stores arrive. */
     _mm_sfence();
 }
 #else
@@ -41,8 +47,8 @@ static void copy_beside_cache(char *to, const char *from, size_t n)
 }
 #endif
 
-/* Fills `held` with the next bytes of the packed form: whole elements, for a fragment that takes
- * part of one. */
+/* Packs the next elements, whole ones, into `held`, for a fragment that takes only part of an
+ * element. */
 static int hold_packed(struct nc_stream *s)
 {
     size_t moved = 0;
@@ -53,6 +59,7 @@ static int hold_packed(struct nc_stream *s)
     return error ? error : moved == 0 ? -1 : 0;
 }
 
+/* Moves at most n of the held bytes to `to`; returns how many. */
 static size_t take_held(struct nc_stream *s, char *to, size_t n)
 {
     if (n > s->held_bytes)
@@ -63,6 +70,8 @@ static size_t take_held(struct nc_stream *s, char *to, size_t n)
     return n;
 }
 
+/* Packs the next n bytes: first what is held, then whole elements, then part of an element by way
+ * of `held`. */
 static int pack(struct nc_stream *s, char *to, size_t n)
 {
     size_t done = take_held(s, to, n);
@@ -84,7 +93,7 @@ static int pack(struct nc_stream *s, char *to, size_t n)
     return 0;
 }
 
-/* Unpacks what is held once it makes whole elements; what does not stays held. */
+/* Unpacks the whole elements in `held`; a part of an element stays held. */
 static int release_held(struct nc_stream *s)
 {
     size_t moved = 0;
@@ -96,6 +105,7 @@ static int release_held(struct nc_stream *s)
     return error;
 }
 
+/* Unpacks n bytes; what they leave of an element stays in `held` until the next fragment. */
 static int unpack(struct nc_stream *s, const char *from, size_t n)
 {
     while (n > 0) {
@@ -111,8 +121,8 @@ static int unpack(struct nc_stream *s, const char *from, size_t n)
             n -= moved;
         }
         if (n > 0) {
-            /* part of an element is left, or was held: join just enough, and put back what the join
-             * did not take */
+            /* `from` begins with part of an element, or the rest of a held one: hold enough bytes
+             * to complete the element, unpack it, and go back to the first byte not unpacked */
             size_t part = n < NC_ELEMENT ? n : NC_ELEMENT, before;
             memcpy(s->held + s->held_bytes, from, part);
             s->held_bytes += part;

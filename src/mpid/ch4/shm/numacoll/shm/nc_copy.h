@@ -1,8 +1,11 @@
-/* The only copies between user buffers and shared memory, but for numbers that are reduced
- * (shm/nc_reduce.c), and the count of what they move.
+/* Copies between user buffers and shared memory, and counts the bytes. nc_transfer and nc_reduce
+ * call these functions. User buffers are accessed in two other places only: nc_transfer_put copies
+ * what nc_copy_find has found, and nc_reduce.c reduces numbers in place. Both count here.
  *
- * A stream is a user buffer seen as a row of bytes. Both ends of a transfer walk theirs in order,
- * each by its own datatype, so fragments may end anywhere. */
+ * A stream is a user buffer of any datatype seen as a row of bytes, its packed form. Writer and
+ * reader each go through their own stream from the beginning to the end, each with its own
+ * datatype, so a fragment may end anywhere, also inside a basic element. mpich/buffer makes
+ * streams. */
 
 #ifndef NC_COPY_H_INCLUDED
 #define NC_COPY_H_INCLUDED
@@ -10,65 +13,67 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* no basic element is larger, bytes; bytes of one may be left over at a fragment's end */
+/* bytes; no basic element is larger. Part of one may be left over at the end of a fragment. */
 #define NC_ELEMENT 64
 
-/* Moves up to max bytes between `packed` and the user's buffer, from byte `offset` of its packed
- * form. Stops only between basic elements; *moved says where. 0 or an error. */
+/* Packs or unpacks at most `max` bytes, between `packed` and the user's buffer, from byte `offset`
+ * of the packed form on. Moves whole basic elements only; *moved: bytes moved. 0 or an error. */
 typedef int (*nc_mover)(void *user, size_t offset, void *packed, size_t max, size_t *moved);
 
 struct nc_stream {
-    char *bytes;           /* a contiguous buffer, or NULL: */
-    nc_mover pack, unpack; /* ... how to reach one that is not */
-    void *user;
+    char *bytes; /* the buffer if it is contiguous; else NULL, and these reach it: */
+    nc_mover pack, unpack;
+    void *user;    /* their first argument */
     size_t length; /* bytes of the packed form */
-    size_t at;     /* bytes walked so far */
-    /* what the mover has moved; `at` may be ahead (in `held`: unpacking) or behind (packing) by
-     * part of an element */
+    size_t at;     /* bytes that have gone in or out of shared memory so far */
+    /* bytes that the mover has moved so far. Packing, it may be ahead of `at`, unpacking behind
+     * `at`, by the held_bytes bytes in `held`. */
     size_t moved;
-    char held[2 * NC_ELEMENT];
+    char held[2 * NC_ELEMENT]; /* bytes of elements that the end of a fragment has split */
     size_t held_bytes;
 };
 
-/* What is left of it: bytes of the next message that sends it. */
+/* Bytes that are left of the stream: the length of a message that sends the rest of it. */
 static inline size_t nc_stream_rest(const struct nc_stream *stream)
 {
     return stream->length - stream->at;
 }
 
-/* Bytes a process has copied between user buffers and shared memory, by whether the shared memory
- * is on the process's own NUMA node. One writer; read by it alone. */
+/* Bytes that a process has copied between user buffers and shared memory: `local` where the shared
+ * memory is on the NUMA node of the process, `remote` elsewhere. Private memory. */
 struct nc_traffic {
     uint64_t local, remote;
 };
 
-/* Asks for the first line of the user's buffer ahead of its use, while other lines are on their
- * way. */
+/* Prefetches the first cache line of a contiguous user buffer for writing: the caller is about to
+ * wait for an announcement. */
 static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 {
     __builtin_prefetch(stream->bytes, 1);
 }
 
-/* What there is to know of a copy. */
+/* Bits that say how to copy and how to count. */
 enum nc_copy_how {
     NC_COPY_BESIDE_CACHE =
-        1, /* out of shared memory: store past the cache, the message is larger than it */
-    NC_COPY_REMOTE = 2, /* for the traffic: the shared memory is on another NUMA node */
+        1, /* nc_copy_out: store past the cache, because the message is larger than the cache */
+    NC_COPY_REMOTE = 2, /* count as remote: the shared memory is on another NUMA node */
 };
 
-/* Counts n bytes. how: bits of nc_copy_how. The traffic is not NULL. */
+/* Adds n bytes to the traffic, which is not NULL. how: bits of nc_copy_how. */
 static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
 {
     *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
 
-/* Copies the next n bytes of the stream into shared memory; n <= length - at. how: bits of
- * nc_copy_how. traffic NULL: nobody counts. 0 or the mover's error. */
+/* Copies the next n bytes of the stream into shared memory; n is at most nc_stream_rest. how: bits
+ * of nc_copy_how. traffic: NULL to count nothing. 0 or the mover's error. */
 int nc_copy_in(struct nc_stream *stream, void *shared, size_t n, int how,
                struct nc_traffic *traffic);
 
-/* As nc_copy_in, with traffic, but the caller copies: *bytes is where the user has the next n
- * bytes, or `room`, of n bytes, where they have been packed. */
+/* Finds the next n bytes of the stream for a caller that copies them itself: *bytes is in the
+ * user's buffer if it is contiguous, else it is `room`, of n bytes, into which they are packed. The
+ * stream advances and the traffic, not NULL, is counted as by nc_copy_in. 0 or the mover's error.
+ */
 static inline int nc_copy_find(struct nc_stream *stream, size_t n, int how,
                                struct nc_traffic *traffic, char *room, const char **bytes)
 {
@@ -81,8 +86,8 @@ static inline int nc_copy_find(struct nc_stream *stream, size_t n, int how,
     return 0;
 }
 
-/* Copies n bytes of shared memory into the stream, as far as it goes: what exceeds its length is
- * dropped. how: bits of nc_copy_how. traffic NULL: nobody counts. 0 or the mover's error. */
+/* Copies n bytes of shared memory into the stream; bytes beyond the length of the stream are
+ * dropped. how: bits of nc_copy_how. traffic: NULL to count nothing. 0 or the mover's error. */
 int nc_copy_out(struct nc_stream *stream, const void *shared, size_t n, int how,
                 struct nc_traffic *traffic);
 

@@ -1,22 +1,27 @@
+/* Gather and allgather inside a node: each sender writes into its own send control slot and send
+ * ring, and receivers read from there. The bodies in coll/ call the functions of nc_gather.h; the
+ * steps are nc_transfer's. Numbers are those of PROTOCOLS.md, section 3.4. In round i the senders
+ * that have a fragment i write it, and the receivers read it. */
+
 #include "nc_gather.h"
 
-/* Numbers are those of PROTOCOLS.md, section 3. Round i is fragment i of all who have one. */
-
-/* A rank's part in a call. */
+/* A rank's part in a call: as a sender, as a receiver, or (in an allgather) as both. */
 struct gather {
     struct nc_transfer *transfer;
-    const struct nc_team *team; /* who sends, if I receive */
-    struct nc_readers told;     /* of my control slot */
-    struct nc_readers readers;  /* of my slots */
-    const int *group;           /* [ranks] group of each, or NULL: slots are for all who are told */
-    struct nc_flow mine;        /* what I send; no fragments: nothing, or nothing any more */
-    int open;   /* transfer->flow[0 .. open - 1] are messages to me with fragments left */
-    int copied; /* 0, or the first error of a copy */
+    const struct nc_team *team; /* receiver: the ranks it receives from, and itself */
+    struct nc_readers told;     /* sender: who reads its send control slot */
+    struct nc_readers readers;  /* sender: who reads its slots */
+    const int *group;    /* [ranks] group of each rank; slots are read in the sender's group only.
+                            NULL: all who read the control slot read the slots */
+    struct nc_flow mine; /* sender: its message; 0 fragments: nothing goes through slots */
+    int open;            /* receiver: transfer->flow[0 .. open - 1] have fragments left to read */
+    int copied;          /* 0, or the first error of a copy */
 };
 
 /* ---- sending ---- */
 
-/* G1, and of a message that does not fit the control slot, fragment 0: G2, G3. */
+/* Round 0 of a sender: G1; and G2 and G3 of fragment 0, if the message does not fit a control slot.
+ */
 static int send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_transfer *t = g->transfer;
@@ -34,7 +39,7 @@ static int send_first(struct gather *g, struct nc_stream *mine)
     if (g->told.count[0] > 1)
         nc_transfer_fill_slots(t, &g->mine);
     if (g->group && g->readers.count[0] == 1) {
-        /* alone in my group: only its length is told */
+        /* alone in the group: nobody reads its slots, so only the length is announced */
         g->mine.fragments = 0;
         nc_transfer_announce(t, control, &g->mine.header, 0);
         return 0;
@@ -50,7 +55,7 @@ static void acknowledge(const struct gather *g, uint64_t n)
     nc_transfer_acknowledge(g->transfer, n, g->open > 0, g->transfer->queue->geometry.set_slots);
 }
 
-/* G5, when the fragment is announced. Whether more are to come. */
+/* G5: copies fragment i, which is announced. Returns whether the message has more fragments. */
 static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
 {
     nc_transfer_out(g->transfer, flow, i, nc_transfer_source(g->transfer, flow, i));
@@ -60,13 +65,14 @@ static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
     return false;
 }
 
-/* Whether what a rank has in its slots is for me. */
+/* Whether this rank reads the slots of `rank`. */
 static bool is_near(const struct gather *g, int rank)
 {
     return !g->group || g->group[rank] == g->group[g->transfer->queue->rank];
 }
 
-/* G4, G5: the first of everybody else; those who have more become flows. */
+/* Round 0 of a receiver, G4 and G5: from every other rank of the team the header, and the inline
+ * message or fragment 0. Messages with more fragments become flows. */
 static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 {
     struct nc_transfer *t = g->transfer;
@@ -92,7 +98,7 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
     return 0;
 }
 
-/* G5: fragment i of all who have one. Those who have no more leave the list. */
+/* G5: fragment i of each flow. Flows that are complete leave the list. */
 static int receive_round(struct gather *g, uint64_t i)
 {
     struct nc_flow *flow = g->transfer->flow;
@@ -112,6 +118,7 @@ static int receive_round(struct gather *g, uint64_t i)
 
 /* ---- both ---- */
 
+/* Rounds 1, 2, ...: sends fragment i if there is one, then receives those of the flows. */
 static int rounds(struct gather *g)
 {
     int error = 0;

@@ -1,4 +1,6 @@
-/* Gather, gatherv, allgather and allgatherv among ranks that share a segment: no MPI. */
+/* Gather, Gatherv, Allgather and Allgatherv among the ranks of one node, in shared memory; no MPI.
+ * coll/gather.c, coll/allgather.c and coll/allreduce.c call them; the steps are nc_transfer's.
+ * PROTOCOLS.md, 3.4. */
 
 #ifndef NC_GATHER_H_INCLUDED
 #define NC_GATHER_H_INCLUDED
@@ -6,30 +8,37 @@
 #include "../core/nc_group.h"
 #include "nc_transfer.h"
 
-/* They move the rest of streams `mine` through the send ring recv_controls and rings of those who
- * send them into the streams from[ranks] of those who receive; what a rank has for itself is the
- * caller's to copy, and its own from[] and sent[] are not used. sent[r]: the length of what r sent,
- * which from[r]'s may differ from: what is too much is dropped, what is missing stays as it was. 0,
- * or the error of a wait or a copy; after an error of a copy the other ranks are still served.
- * Source: Romanyuta, Kurnosov 2022, Gatherv and Allgatherv, with the slot protocol of PROTOCOLS.md.
- */
+/* For all three functions: a sender's block, the rest of its stream `mine`, goes through the
+ * sender's send control slot and send ring into stream from[sender] of each receiver. Every rank of
+ * the node calls the function. A rank's own block is the caller's to copy: from[own rank] is not
+ * used.
+ *
+ * sent[ranks]: at a receiver, sent[r] becomes the length of the block of r, bytes. from[r] may have
+ * another length: what is too much is dropped, what is missing stays as it was. Returns 0, or the
+ * error of a wait or of a copy; after an error of a copy the other ranks are still served.
+ *
+ * Source: Romanyuta, Kurnosov 2022, Gatherv and Allgatherv, with the slot protocol of
+ * PROTOCOLS.md. */
 
-/* From all to the root. `mine` is not used at the root; from and sent are used there only. */
+/* From all other ranks to the root. `mine` is not used at the root; `from` and `sent` are used only
+ * there, without their elements of the root. */
 int nc_gather_node(struct nc_transfer *transfer, int root, struct nc_stream *mine,
                    struct nc_stream *from, size_t *sent);
 
-/* From all to all of a group; of groups' lowest level, NUMA nodes, that is. What does not fit a
- * control slot stays inside its sender's group, and is left to the caller to carry to the others;
- * sent[], also of this rank, says to all alike which. */
+/* From all to all, with groups. A block that fits a control slot goes to all ranks of the node. A
+ * longer block goes only to the ranks of its sender's group on the lowest level of `groups` (a NUMA
+ * node); the caller has to carry it to the other groups. sent[], which is set for this rank too, is
+ * the same on all ranks and says which blocks these are (nc_allgather_stays). */
 int nc_allgather_node(struct nc_transfer *transfer, const struct nc_groups *groups,
                       struct nc_stream *mine, struct nc_stream *from, size_t *sent);
 
-/* From all to all of a team, also what does not fit a control slot; from[] and sent[] of other
- * ranks are not used. All ranks of the node make it one operation, each with its team. */
+/* From all to all ranks of a team, whatever the length of the blocks. from[] and sent[] of ranks
+ * outside the team are not used; sent[] is set for this rank too. All ranks of the node call it in
+ * the same operation, each with its own team. */
 int nc_allgather_team(struct nc_transfer *transfer, const struct nc_team *team,
                       struct nc_stream *mine, struct nc_stream *from, size_t *sent);
 
-/* Whether a message of so many bytes stayed inside its sender's group. */
+/* Whether nc_allgather_node leaves a block of so many bytes inside its sender's group. */
 static inline bool nc_allgather_stays(size_t bytes)
 {
     return bytes > NC_INLINE_BYTES;

@@ -1,11 +1,15 @@
+/* The queues: the waits before a slot or a control slot is used again, and the end of an operation.
+ * nc_transfer and the collectives of this folder call these functions through nc_queue.h. What is
+ * in a message, and when it is announced, is theirs; the loop of a wait is nc_wait.c's. */
+
 #include "nc_queue.h"
 
 #include <string.h>
 
 #include "../core/nc_arena.h"
 
-/* Takes the arrays of the private memory: the uses of slots and of send ring recv_controls lie in
- * one. */
+/* Takes the arrays out of the private memory. The uses of slots and the uses of send control slots
+ * are one array: `refresh` goes over both. */
 static void take_arrays(struct nc_queue *q, const struct nc_geometry *g, struct nc_arena *arena)
 {
     q->slot_use = NC_ARENA_TAKE(arena, (size_t) g->slots + NC_SEND_CONTROLS, struct nc_use);
@@ -41,8 +45,8 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->waiter = waiter;
 }
 
-/* Whether `rank` has reached `wanted`. What was seen is kept, so that its line is read once per
- * ring and not once per fragment. Acquire of R2 and R3. */
+/* Whether `ack` of `rank` has reached `wanted`. The value is kept in seen[], so that the cache line
+ * of `ack` is loaded once per turn of the ring and not once per fragment. Acquire of R2 and R3. */
 static bool is_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
     if (nc_clock_reached(q->seen[rank], wanted))
@@ -51,22 +55,24 @@ static bool is_done(struct nc_queue *q, int rank, nc_clock wanted)
     return nc_clock_reached(q->seen[rank], wanted);
 }
 
-/* Apart, so that who need not look has little to do. Acquire of R2 and R3. */
+/* Out of line, to keep the common case of await_done (seen[] suffices) small. Acquire of R2 and
+ * R3. */
 __attribute__((noinline)) static int look_until_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
     int error = nc_wait_clock(nc_queue_ack(q, rank), wanted, q->waiter);
 
-    /* acquire of R2, R3 again: it may have gone further than what was waited for */
+    /* acquire of R2, R3: `ack` may have gone further than `wanted`, which spares later waits */
     q->seen[rank] = nc_atomic_acquire(nc_queue_ack(q, rank));
     return error;
 }
 
-/* Until it has. */
+/* Waits until `ack` of `rank` has reached `wanted`. 0, or the error of the wait. */
 static inline int await_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
     return nc_clock_reached(q->seen[rank], wanted) ? 0 : look_until_done(q, rank, wanted);
 }
 
+/* Waits for the ranks of one list of readers; a rank does not wait for itself. */
 static int await_readers(struct nc_queue *q, const int *rank, int n, nc_clock over)
 {
     for (int i = 0; i < n; i++) {
@@ -77,7 +83,8 @@ static int await_readers(struct nc_queue *q, const int *rank, int n, nc_clock ov
     return 0;
 }
 
-/* Until the last use is over, and then it is that of `readers`, until `over`. */
+/* Waits until the last use of a slot or send control slot is over; then records the new use, by
+ * `readers`, which is over when their `ack` has reached `over`. 0, or the error of the wait. */
 static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over,
                      const struct nc_readers *readers)
 {
@@ -114,9 +121,10 @@ int nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *read
                      nc_clock_at(q->operation + 1, 0), readers);
 }
 
-/* What `ack` of a reader must reach before fragment i is written into its receive ring: the first
- * ones need only that it is through with all before, and so with what another root wrote there; the
- * others that it is with the fragment before. */
+/* What `ack` of a reader must reach before fragment i is written into its receive ring. The first
+ * fragments, as many as the ring has slots, need that the reader has ended all earlier operations,
+ * so that it has also read what other roots wrote there. A later fragment needs that the reader has
+ * read the fragment of this operation that was in the slot. */
 static nc_clock recv_slot_free_at(const struct nc_queue *q, uint64_t i)
 {
     return nc_clock_at(q->operation, i < q->layout.recv_slots ? 0 : i - q->layout.recv_slots + 1);
@@ -132,10 +140,12 @@ int nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i)
     return await_done(q, reader, recv_slot_free_at(q, i));
 }
 
-/* Clocks are right within 2^23 operations, so nothing that is compared may grow older than that.
- * Every REFRESH operations what was last seen or used longer ago is brought near: seen[] by looking
- * again; a slot or a send control slot that has rested as long by asking for more than its last
- * readers (they can always get there: it is over for me). */
+/* Two clocks compare correctly only if they are less than 2^23 operations apart, so a clock that is
+ * still compared must not grow older than that. Every REFRESH operations `refresh` renews the
+ * clocks in private memory: it loads seen[] again; and where a slot or a send control slot was not
+ * used for REFRESH operations, it raises the clock that its readers must reach to the operation
+ * REFRESH ago. They reach it in any case: this rank has ended all operations before, so they wait
+ * for nothing from it there. */
 #define REFRESH 65536
 
 _Static_assert(2 * REFRESH < 1 << (63 - NC_CLOCK_FRAGMENT_BITS), "clocks that meet are near");
@@ -154,12 +164,14 @@ static void refresh(struct nc_queue *q)
     }
 }
 
-/* A rank that is root for ever is never written a control slot: the old ones would one day pass for
- * new; and so would its own send ring recv_controls, if it were to send again. In this operation
- * nobody else writes my control slot any more (as a reader I have awaited its last announcement, as
- * a root I get none), and the writer of its next use waits for R3, which follows: this store needs
- * no partner of its own. In a send control slot that is not of this operation, a reader of an
- * older one, who is late, finds more than it waits for: all that was to be announced had been. */
+/* Renews the clock of a control slot of mine that nobody has written for long: nobody announces to
+ * a rank that is always the root, nor does a rank that never sends write its send control slots.
+ * After 2^23 operations their old clocks would pass for new ones.
+ *
+ * Receive control slot: nobody else writes it in this operation any more (a reader has awaited its
+ * last announcement, a root gets none), and its next writer waits for R3, which follows. So this
+ * store needs no partner of its own. Send control slot: a late reader of an older operation finds a
+ * clock beyond the one it waits for; all it waits for had been announced before. */
 static void refresh_control(struct nc_queue *q, struct nc_control *control)
 {
     nc_clock now = nc_clock_at(q->operation, 0);
@@ -175,10 +187,9 @@ void nc_queue_end(struct nc_queue *q)
         refresh_control(q, nc_queue_send_control(q, q->rank));
     }
     q->operation++;
-    /* release R3: nothing of the operation is touched by me any more; its slots and recv_controls
+    /* release R3: this rank touches nothing of the operation any more, its slots and control slots
      * may be used again; partners: renew_use, nc_queue_take_recv_control,
-     * nc_queue_recv_slot_is_free, nc_queue_await_recv_slot
-     */
+     * nc_queue_recv_slot_is_free, nc_queue_await_recv_slot */
     nc_atomic_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, 0));
     if (q->operation % REFRESH == 0)
         refresh(q);

@@ -1,10 +1,15 @@
-/* The queues of a set of ranks that share memory: the one protocol all collectives use. See
- * PROTOCOLS.md.
+/* The queues of the ranks of one node: the one protocol in shared memory that all collectives use.
+ * The callers are nc_transfer and the parts of the collectives in this folder; mpich/ makes the
+ * queue. PROTOCOLS.md has the protocol; R1, R2 and R3 are its releases.
  *
- * Every rank calls nc_queue_end once per operation, in the same order of operations. Before it
- * each is a writer (fills slots of its own send ring or of others' receive rings, tells of them in
- * recv_controls of those who read, or in its own send control slot), a reader (awaits a control
- * slot, reads slots, tells its own children), both, or has nothing to do. */
+ * All ranks make the same operations in the same order. Every rank ends each of them by one call of
+ * nc_queue_end, even if it has nothing else to do in it. Before that call a rank is, in any
+ * combination,
+ *
+ *   a writer   fills slots of its own send ring, or of receive rings of other ranks, and announces
+ *              them in receive control slots of the readers, or in its own send control slot
+ *   a reader   awaits a control slot, reads slots, and acknowledges them; in a broadcast it also
+ *              announces the message to its children */
 
 #ifndef NC_QUEUE_H_INCLUDED
 #define NC_QUEUE_H_INCLUDED
@@ -18,22 +23,28 @@
 #include "nc_atomic.h"
 #include "nc_wait.h"
 
-/* What a writer tells of an operation. Written before `clock` is released, read after it is
- * acquired. */
+/* The description of a message. The writer of a control slot writes it before it releases `clock`
+ * for the first time in the operation; a reader reads it after it has acquired that clock. */
 struct nc_control_header {
     uint64_t total;      /* bytes of the message */
     uint32_t fragment;   /* bytes of a fragment; 0: the message is in `payload` */
-    uint32_t first_slot; /* slot of the writer's send ring that has fragment 0; in a receive ring
-                            it is always 0 */
+    uint32_t first_slot; /* index of the slot that has fragment 0: in the writer's send ring, or 0
+                            in a receive ring */
 };
 
 #define NC_INLINE_BYTES (NC_CONTROL_BYTES - 8 - sizeof(struct nc_control_header)) /* 360 bytes */
 
-/* One operation's control slot. In the ring of receive control slots of a rank: writer: the parent,
- * from the operation's begin until the reader's `ack` passes the operation; reader: the owner. An
- * send control slot: writer: the owner; readers: those it is taken for. The owner now and then also
- * brings the clock of a control slot nobody wrote up to date (refresh_control). The first 40 bytes
- * of payload travel in the line of the clock. */
+/* A control slot: it announces the message of one operation.
+ *
+ *   receive control slot   writer: the parent of its owner in that operation, once the `ack` of
+ *                          the owner has passed the operation that used the slot before;
+ *                          reader: its owner
+ *   send control slot      writer: its owner; readers: the ranks it is taken for
+ *
+ * The writer writes header and payload, then releases `clock` (R1); a reader acquires `clock`, then
+ * reads header and payload. A clock that nobody has written for very long is renewed by the owner
+ * (refresh_control in nc_queue.c). The first 40 bytes of the payload share a cache line with the
+ * clock. */
 struct nc_control {
     struct nc_atomic clock; /* (operation, fragments announced) */
     struct nc_control_header header;
@@ -45,54 +56,61 @@ _Static_assert(sizeof(struct nc_control) == NC_CONTROL_BYTES,
 _Static_assert(offsetof(struct nc_control, payload) == 24,
                "40 bytes of payload are left in the clock's line");
 
-/* Who reads a slot or a send control slot: up to two lists of ranks, which must stay; the writer
- * may be among them. */
+/* The ranks that read a slot or a send control slot: up to two lists (in a broadcast the ranks this
+ * rank leads, and its children in another group). The writer may be in a list. The queue keeps the
+ * pointers until it takes the slot again, and the lists must stay in place until then. */
 struct nc_readers {
     const int *rank[2];
     int count[2];
 };
 
-/* Who makes an operation among themselves, while others do the same: ranks, in the same order on
- * all of them, a list that must stay, and where in it I am. */
+/* Ranks that make one operation among themselves, while the other ranks of the node do so in teams
+ * of their own. `rank` is in the same order on all ranks of the team, and must stay in place as
+ * long as lists of readers; rank[index] is this rank. */
 struct nc_team {
     const int *rank;
     int size;
     int index;
 };
 
-/* The last use of a slot or of a send control slot of mine. */
+/* The last use of a slot of my send ring, or of a send control slot of mine. */
 struct nc_use {
-    nc_clock over; /* what `ack` of its readers must reach before I write there again */
+    nc_clock over; /* what `ack` of each reader must have reached before I write there again */
     struct nc_readers readers;
 };
 
-/* A rank's view of the queues. Private to it. */
+/* One rank's view of the queues of a communicator. Private memory. */
 struct nc_queue {
-    char *const *region; /* [ranks] of each process, in the segment */
+    char *const *region; /* [ranks] where the region of each rank is mapped */
     struct nc_geometry geometry;
     struct nc_layout layout;
     int rank;
-    uint64_t operation;         /* number of the current or the next operation, from 0 */
+    uint64_t operation;         /* number of the current operation, from 0 */
     uint64_t head;              /* slots of my send ring taken so far */
     struct nc_use *slot_use;    /* [slots] of my send ring */
-    struct nc_use *control_use; /* [NC_SEND_CONTROLS], behind the slots' */
-    nc_clock *seen;             /* [ranks] `ack` of each rank when I last looked */
-    int *everybody;             /* [ranks] 0, 1, ..: for lists of readers */
+    struct nc_use *control_use; /* [NC_SEND_CONTROLS], behind slot_use in one array */
+    nc_clock *seen;             /* [ranks] `ack` of each rank when I last loaded it */
+    int *everybody;             /* [ranks] 0, 1, ..: lists of readers point into it */
     struct nc_waiter *waiter;
 };
 
-/* Bytes of private memory nc_queue_init needs, aligned for pointers and for uint64_t. */
+/* Bytes of private memory that nc_queue_init needs; the caller aligns it for pointers and for
+ * uint64_t. */
 size_t nc_queue_private_bytes(const struct nc_geometry *geometry);
 
-/* A view of a segment whose clocks are all zero; region[ranks] must stay. */
+/* Makes a rank's view of a segment whose clocks are all zero. region[ranks], the private memory and
+ * the waiter must outlive the queue. */
 void nc_queue_init(struct nc_queue *queue, char *const *region, const struct nc_geometry *geometry,
                    int rank, void *private_memory, struct nc_waiter *waiter);
 
+/* The word in which a rank publishes how far it has read: R2, R3. */
 static inline struct nc_atomic *nc_queue_ack(const struct nc_queue *q, int rank)
 {
     return (struct nc_atomic *) (q->region[rank] + q->layout.ack);
 }
 
+/* A rank's receive control slot of the current operation; nc_queue_send_control: its send control
+ * slot. */
 static inline struct nc_control *nc_queue_recv_control(const struct nc_queue *q, int rank)
 {
     return (struct nc_control *) (q->region[rank] + q->layout.recv_controls) +
@@ -105,29 +123,32 @@ static inline struct nc_control *nc_queue_send_control(const struct nc_queue *q,
            q->operation % NC_SEND_CONTROLS;
 }
 
+/* Slot number `slot`, modulo the number of slots, of a rank's send ring. */
 static inline char *nc_queue_slot(const struct nc_queue *q, int rank, uint64_t slot)
 {
     return q->region[rank] + q->layout.send + slot % q->geometry.slots * q->layout.slot_stride;
 }
 
-/* Where in my send ring the next slot is. */
+/* The index, in my send ring, of the slot that nc_queue_take_slot takes next. */
 static inline uint32_t nc_queue_position(const struct nc_queue *q)
 {
     return (uint32_t) (q->head % q->geometry.slots);
 }
 
-/* The slot of a rank's receive ring that has fragment i of the operation. */
+/* The slot of a rank's receive ring for fragment i of the current operation. */
 static inline char *nc_queue_recv_slot(const struct nc_queue *q, int rank, uint64_t i)
 {
     return q->region[rank] + q->layout.recv + i % q->layout.recv_slots * q->layout.slot_stride;
 }
 
+/* The team of all ranks of the node, in their order. */
 static inline struct nc_team nc_queue_everybody(const struct nc_queue *q)
 {
     return (struct nc_team){q->everybody, (int) q->geometry.ranks, q->rank};
 }
 
-/* The rank so many places after mine, round. */
+/* The rank `places` places (0 to team->size) after mine in the team; after the last comes the
+ * first. */
 static inline int nc_team_after(const struct nc_team *team, int places)
 {
     int i = team->index + places;
@@ -135,7 +156,7 @@ static inline int nc_team_after(const struct nc_team *team, int places)
     return team->rank[i < team->size ? i : i - team->size];
 }
 
-/* A team as readers, or one rank. */
+/* All ranks of a team as readers; nc_queue_one: one rank as the only reader. */
 static inline struct nc_readers nc_queue_team(const struct nc_team *team)
 {
     return (struct nc_readers){.rank = {team->rank, NULL}, .count = {team->size, 0}};
@@ -146,32 +167,37 @@ static inline struct nc_readers nc_queue_one(const struct nc_queue *q, int rank)
     return (struct nc_readers){.rank = {q->everybody + rank, NULL}, .count = {1, 0}};
 }
 
-/* The rank after another, round. */
+/* The rank after `rank`; after the last comes rank 0. */
 static inline int nc_queue_next(const struct nc_queue *q, int rank)
 {
     return rank + 1 < (int) q->geometry.ranks ? rank + 1 : 0;
 }
 
-/* Writer: the next slot of my send ring, for the fragment that these readers finish at `used`, once
- * those of what is in it have given it back. 0 and the slot, or the error of the wait. */
+/* Writer: takes the next slot of my send ring, after waiting until the readers of its last use have
+ * acknowledged that use. The new use is by `readers`, and is over when their `ack` has reached
+ * `used`. 0 and *slot, or the error of the wait. */
 int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers,
                        char **slot);
 
-/* Writer or forwarder: the control slot of `reader` for this operation, once it is free. */
+/* Writer, or a reader that announces to a child: takes the receive control slot of `reader` for
+ * this operation, after waiting until `reader` has ended the operation that used the control slot
+ * before, NC_RECV_CONTROLS operations ago. 0 and *control, or the error of the wait. */
 int nc_queue_take_recv_control(struct nc_queue *q, int reader, struct nc_control **control);
 
-/* Writer: my send control slot for this operation, for these readers, once those of its last use
- * are through with it. */
+/* Writer: takes my send control slot for this operation, to be read by `readers`, after waiting
+ * until the readers of its last use have ended that operation. 0 and *control, or the error of the
+ * wait. */
 int nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers,
                                struct nc_control **control);
 
-/* Root of a scatter: whether the reader's slot for fragment i, which is not before those already
- * written, may be written; nc_queue_await_recv_slot waits for it. */
+/* Root of a scatter: whether fragment i of this operation may be written into the receive ring of
+ * `reader`. Fragments are written in order, so all before i are written. nc_queue_await_recv_slot
+ * waits until it may: 0, or the error of the wait. */
 bool nc_queue_recv_slot_is_free(struct nc_queue *q, int reader, uint64_t i);
 int nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i);
 
-/* Writer: the lines of a reader's control slot that `payload` bytes will fill start on their way
- * here, while the data is fetched. */
+/* Writer: prefetches the cache lines of the reader's receive control slot that header and `payload`
+ * bytes will occupy. */
 static inline void nc_queue_prefetch_recv_control(const struct nc_queue *q, int reader,
                                                   size_t payload)
 {
@@ -181,7 +207,8 @@ static inline void nc_queue_prefetch_recv_control(const struct nc_queue *q, int 
         __builtin_prefetch(control + at, 1);
 }
 
-/* The same of my send control slot: its readers have it. */
+/* Writer: prefetches these lines of my send control slot, which are in the caches of its last
+ * readers. */
 static inline void nc_queue_prefetch_send_control(const struct nc_queue *q, size_t payload)
 {
     const char *control = (const char *) nc_queue_send_control(q, q->rank);
@@ -191,10 +218,11 @@ static inline void nc_queue_prefetch_send_control(const struct nc_queue *q, size
 }
 
 #define NC_PREFETCHED \
-    2048 /* bytes; of longer rows the processor sees for itself what comes next \
+    2048 /* bytes; in longer accesses the hardware prefetcher has recognized the pattern by then \
           */
 
-/* The same of the next slot of my send ring, which `bytes` will fill. */
+/* Writer: prefetches the beginning of the next slot of my send ring, of which `bytes` bytes will be
+ * written. */
 static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes)
 {
     const char *slot = nc_queue_slot(q, q->rank, q->head);
@@ -203,30 +231,32 @@ static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes
         __builtin_prefetch(slot + at, 1);
 }
 
-/* Writer or forwarder: announces n fragments (n >= 1; the first with header and payload in place),
- * in the reader's control slot or in my send control slot. */
+/* Writer, or a reader that announces to a child: announces n >= 1 fragments in a control slot that
+ * it has taken, the reader's receive control slot or my send control slot. The header, and the
+ * payload of an inline message, must be written before the first announcement. */
 static inline void nc_queue_announce(struct nc_queue *q, struct nc_control *control, uint64_t n)
 {
-    /* release R1: licenses the reader to read header, payload and slots; partner: nc_queue_await */
+    /* release R1: the reader may read header, payload and slots; partner: nc_queue_await */
     nc_atomic_release(&control->clock, nc_clock_at(q->operation, n));
 }
 
-/* Reader: waits until n fragments of this operation are announced in my control slot, or in the
- * writer's send control slot (acquire of R1). */
+/* Reader: waits until n fragments of this operation are announced in my receive control slot, or in
+ * the writer's send control slot (acquire of R1). 0, or the error of the wait. */
 static inline int nc_queue_await(struct nc_queue *q, const struct nc_control *control, uint64_t n)
 {
     return nc_wait_clock(&control->clock, nc_clock_at(q->operation, n), q->waiter);
 }
 
-/* Reader: I have finished n fragments of this operation. */
+/* Reader: acknowledges the first n fragments of this operation in every ring that this rank reads:
+ * their writers may reuse the slots. */
 static inline void nc_queue_acknowledge(struct nc_queue *q, uint64_t n)
 {
-    /* release R2: my reads of the slots are over, they may be overwritten; partners: renew_use,
-     * nc_queue_recv_slot_is_free, nc_queue_await_recv_slot */
+    /* release R2: my reads of these slots are over, the writer may overwrite them; partners:
+     * renew_use, nc_queue_recv_slot_is_free, nc_queue_await_recv_slot */
     nc_atomic_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, n));
 }
 
-/* Everybody: this operation is over for me, and the next one begins. */
+/* Ends the current operation for this rank. Every rank calls it exactly once per operation. */
 void nc_queue_end(struct nc_queue *q);
 
 #endif

@@ -1,19 +1,23 @@
+/* Reduce and allreduce inside a node. Each sender writes its elements into its own send control
+ * slot or send ring; its parent in a tree, or the ranks that reduce in the order of a team, read
+ * them from there and reduce them by the caller's op kernel. coll/reduce.c and coll/allreduce.c
+ * call the functions of nc_reduce.h; the steps are nc_transfer's. Numbers are those of
+ * PROTOCOLS.md, section 3.5. Round i is about fragment i of all messages. */
+
 #include "nc_reduce.h"
 
 #include <string.h>
 
-/* Numbers are those of PROTOCOLS.md, section 3.5. Round i is fragment i of all. */
-
-/* A rank's part in a call. */
+/* A rank's part in a call. The sources are the ranks whose messages it reduces. */
 struct reduce {
     struct nc_transfer *transfer;
     const struct nc_op_kernel *kernel;
-    struct nc_stream *stream;
-    struct nc_flow *mine; /* what I have, in fragments; inline there are none */
-    struct nc_readers readers;
-    const struct nc_position *part; /* up a tree, or */
-    const struct nc_team *team;     /* in order */
-    int sources; /* transfer->flow[0 .. sources - 1] are what I combine, in that order */
+    struct nc_stream *stream;       /* this rank's own elements */
+    struct nc_flow *mine;           /* this rank's message in fragments; not used inline */
+    struct nc_readers readers;      /* of this rank's send control slot and slots */
+    const struct nc_position *part; /* up a tree: this rank's part; NULL: in the order of `team` */
+    const struct nc_team *team;
+    int sources; /* how many; their messages are transfer->flow[0 .. sources - 1] */
     int copied;  /* 0, or the first error of a copy or of the kernel */
     bool unequal;
 };
@@ -21,7 +25,7 @@ struct reduce {
 _Static_assert((offsetof(struct nc_control, payload) + NC_REDUCE_PAD) % 16 == 0,
                "a post begins at a line");
 
-/* Where the elements of an inline message are. */
+/* Where the elements of an inline message begin. */
 static char *inline_elements(struct nc_control *control)
 {
     return control->payload + NC_REDUCE_PAD;
@@ -29,13 +33,14 @@ static char *inline_elements(struct nc_control *control)
 
 /* ---- what I have ---- */
 
-/* Bytes of a fragment of any of equal messages, and elements before it. */
+/* Bytes of fragment i, in my message and in every message of the same length. */
 static size_t bytes_of(const struct reduce *r, uint64_t i)
 {
     return nc_frag_bytes(r->mine->header.total, r->mine->header.fragment, i);
 }
 
-/* The header of mine, with fragments of whole elements. */
+/* Prepares my message, in fragments of whole elements. A root that sends nothing prepares it too:
+ * it says how the fragments of the sources are cut. */
 static void begin(struct reduce *r)
 {
     size_t element = r->kernel->element;
@@ -51,12 +56,13 @@ static void begin(struct reduce *r)
     nc_queue_prefetch_slot(r->transfer->queue, bytes_of(r, 0));
 }
 
+/* Elements of the message before fragment i. */
 static size_t first_of(const struct reduce *r, uint64_t i)
 {
     return i * r->mine->header.fragment / r->kernel->element;
 }
 
-/* J1: nothing is written there before the first announcement. */
+/* J1. The header follows with the first announcement (J5). */
 static int take_control(struct reduce *r, struct nc_control **control)
 {
     return nc_queue_take_send_control(r->transfer->queue, &r->readers, control);
@@ -64,7 +70,7 @@ static int take_control(struct reduce *r, struct nc_control **control)
 
 /* ---- what others have ---- */
 
-/* The rank of source k: my last child, or the last of my team, first. */
+/* The rank of source k. Source 0 is my last child, or the last rank of my team. */
 static int source(const struct reduce *r, int k)
 {
     int last = r->sources - 1;
@@ -72,8 +78,9 @@ static int source(const struct reduce *r, int k)
     return r->part ? nc_position_child(r->part, last - k) : r->team->rank[last - k];
 }
 
-/* J3: the header of source k. One whose length is not mine is left out: its slots come free at the
- * end. */
+/* J3: awaits the header of source k. A source whose message has another length than mine is left
+ * out (its flow's control becomes NULL): this rank reads none of its fragments. Its slots are
+ * acknowledged with those of the other sources, by R3 at the latest. */
 static int meet(struct reduce *r, int k)
 {
     struct nc_flow *flow = &r->transfer->flow[k];
@@ -91,7 +98,7 @@ static int meet(struct reduce *r, int k)
     return 0;
 }
 
-/* J3 of all, in round 0 */
+/* J3 of all sources, in round 0 only. 0, or the error of a wait. */
 static int meet_sources(struct reduce *r, uint64_t i)
 {
     int error = 0;
@@ -101,7 +108,8 @@ static int meet_sources(struct reduce *r, uint64_t i)
     return error;
 }
 
-/* J4: fragment i of source k, when it is announced; NULL: of one that is left out. */
+/* J4: waits until fragment i of source k is announced. *fragment is where it is, or NULL if the
+ * source is left out. */
 static int await_source(struct reduce *r, int k, uint64_t i, const char **fragment)
 {
     struct nc_flow *flow = &r->transfer->flow[k];
@@ -122,19 +130,21 @@ static void acknowledge(const struct reduce *r, uint64_t n)
                             r->transfer->queue->geometry.set_slots);
 }
 
+/* Counts the traffic of reading so many bytes of source k. */
 static void count(struct reduce *r, int k, size_t bytes)
 {
     nc_copy_count(r->transfer->traffic, bytes, r->transfer->flow[k].how);
 }
 
-/* ---- elements that come to one place ---- */
+/* ---- accumulating elements of several sources ---- */
 
+/* Elements first .. first + n - 1 of the message, accumulated in one place. */
 struct accumulation {
     struct reduce *r;
-    size_t first, n;  /* elements of the message */
-    char *place;      /* NULL: the result */
-    const char *last; /* of numbers, what has been combined so far; NULL: none */
-    bool begun;       /* of others, whether there is anything */
+    size_t first, n;
+    char *place;      /* the place; NULL: where the result is */
+    const char *last; /* numbers: where the elements accumulated so far are; NULL: none yet */
+    bool begun;       /* other elements: whether the place has any yet */
 };
 
 static char *place_of(const struct accumulation *f)
@@ -144,8 +154,8 @@ static char *place_of(const struct accumulation *f)
     return f->place ? f->place : c->result + f->first * c->element;
 }
 
-/* Mine to begin with. The stream has it next; numbers stay where they are, so that no pass is made
- * over them alone. */
+/* Begins with this rank's own elements. Numbers are not copied: the first source is reduced with
+ * them where they are, which saves a pass over them. */
 static void accumulate_mine(struct accumulation *f)
 {
     const struct nc_op_kernel *c = f->r->kernel;
@@ -164,7 +174,7 @@ static void accumulate_mine(struct accumulation *f)
     nc_transfer_keep_first(&f->r->copied, error);
 }
 
-/* Others', which are in shared memory, in front. */
+/* Accumulates elements of a source, `packed` in shared memory: packed op what is accumulated. */
 static void accumulate_packed(struct accumulation *f, const char *packed)
 {
     const struct nc_op_kernel *c = f->r->kernel;
@@ -182,6 +192,7 @@ static void accumulate_packed(struct accumulation *f, const char *packed)
     f->begun = true;
 }
 
+/* Numbers of one source only have not been copied so far. */
 static void accumulate_end(struct accumulation *f)
 {
     if (f->n > 0 && f->last && f->last != place_of(f))
@@ -190,7 +201,8 @@ static void accumulate_end(struct accumulation *f)
 
 /* ---- up a tree ---- */
 
-/* Fragment i of mine and of the children: to the place it is sent from, or to the result. */
+/* Accumulates fragment i of this rank and of its children, in `place`, or, if that is NULL, in the
+ * result. 0, or the error of a wait. */
 static int reduce_children(struct reduce *r, uint64_t i, char *place)
 {
     size_t bytes = bytes_of(r, i);
@@ -246,7 +258,7 @@ static int up_the_tree(struct reduce *r)
 
 /* ---- in order ---- */
 
-/* Of fragment i the elements that are in the range: how many, and *skip before them. */
+/* How many elements of fragment i are in the range; *skip: elements of the fragment before them. */
 static size_t part_in(const struct reduce *r, const struct nc_range *range, uint64_t i,
                       size_t *skip)
 {
@@ -258,7 +270,8 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
     return first + *skip < end ? end - first - *skip : 0;
 }
 
-/* Fragment i of all, from the last of the team to the first. */
+/* Accumulates the part of fragment i that is in the range, from the last rank of the team to the
+ * first. 0, or the error of a wait. */
 static int reduce_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->kernel->element;
@@ -305,7 +318,7 @@ static int in_order(struct reduce *r, const struct nc_range *range)
     return error;
 }
 
-/* ---- inline: one round, in recv_controls alone ---- */
+/* ---- inline: one round, in send control slots alone ---- */
 
 static bool is_inline(const struct reduce *r)
 {
@@ -315,12 +328,14 @@ static bool is_inline(const struct reduce *r)
 /* J1 */
 static int take_inline_control(struct reduce *r, struct nc_control **control)
 {
-    /* the stores to it would wait for the load of the data */
+    /* without the prefetch the stores to the control slot would begin only when the data is loaded
+     */
     nc_queue_prefetch_send_control(r->transfer->queue, nc_stream_rest(r->stream));
     return take_control(r, control);
 }
 
-/* J3, J4: what source k has of as many bytes, once it is announced; NULL: it is left out. */
+/* J3, J4: waits until the message of source k is announced. *elements is where its elements are;
+ * NULL if its length is not `bytes`, which leaves it out, if there are none, or after an error. */
 static int await_inline(struct reduce *r, int k, size_t bytes, const char **elements)
 {
     struct nc_queue *q = r->transfer->queue;
@@ -367,8 +382,9 @@ static int inline_up_the_tree(struct reduce *r)
     return error;
 }
 
-/* Whether source k is this rank, whose numbers are still where they were: in place, until two have
- * been combined. */
+/* Whether source k is this rank, with numbers that can be read in the user's memory instead of the
+ * payload. With MPI_IN_PLACE the result overwrites them when two sources are reduced, so only as
+ * one of the first two. */
 static bool is_at_hand(const struct reduce *r, int k)
 {
     const struct nc_op_kernel *c = r->kernel;
@@ -397,7 +413,7 @@ static int inline_in_order(struct reduce *r, const struct nc_range *range)
     return error;
 }
 
-/* ---- all ---- */
+/* ---- the calls ---- */
 
 static int end(struct reduce *r, int error, bool *unequal)
 {

@@ -1,4 +1,6 @@
-/* Reduce and allreduce among ranks that share a segment: no MPI. */
+/* Reduce and Allreduce among the ranks of one node, in shared memory; no MPI. coll/reduce.c and
+ * coll/allreduce.c call them, with a kernel of coll/reduction.c; the steps are nc_transfer's.
+ * PROTOCOLS.md, 3.5. */
 
 #ifndef NC_REDUCE_H_INCLUDED
 #define NC_REDUCE_H_INCLUDED
@@ -7,52 +9,62 @@
 #include "../core/nc_route.h"
 #include "nc_transfer.h"
 
-/* What is done to elements. `packed` ones are in shared memory, one behind the other; those of this
- * rank, and the result, are the context's, by the number of the first. 0 or an error. */
+/* The op kernel: what reduces elements, supplied by the caller. `packed` elements are in shared
+ * memory, one behind the other. This rank's own elements and the result are where the context
+ * knows; `first` is the number of the first element there. n: elements. All functions return 0 or
+ * an error. */
 struct nc_op_kernel {
-    size_t element; /* bytes of a packed one; at most a slot, see nc_reduce_fits */
+    size_t element; /* bytes of a packed element; at most a slot, see nc_reduce_fits */
     void *context;
-    int (*own)(void *context, size_t first, size_t n); /* result := this rank's */
+    int (*own)(void *context, size_t first, size_t n); /* result := this rank's elements */
     int (*take)(void *context, size_t first, const void *packed, size_t n); /* result := packed */
     int (*join)(void *context, size_t first, const void *packed,
                 size_t n); /* result := packed op result */
-    /* other := packed op other, which is packed too; only for elements that are the same packed and
-     * not */
+    /* other := packed op other, where `other` is packed too. Only for elements that have the same
+     * form packed and in the user's buffer */
     int (*reduce_packed)(void *context, const void *packed, void *other, size_t n);
-    /* Where elements are numbers, one behind the other, this is done here instead of all those: a
-     * pass less over what is combined first. Else NULL. */
+    /* For elements that are numbers, one behind the other: is used instead of the four functions
+     * above, and saves one pass over the elements that are reduced first. Otherwise NULL. */
     nc_combine *numbers;
-    const char *mine; /* ... this rank's first one, at the begin of its stream, and the result's, if
-                         it has one */
+    const char *mine; /* for numbers: this rank's first element, at the beginning of its stream; and
+                         the first of the result, if this rank has one */
     char *result;
 };
 
+/* Whether elements of so many bytes can be reduced here: a fragment has at least one. */
 static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t element)
 {
     return element <= transfer->largest_fragment;
 }
 
-/* Bytes that go inline: in a payload elements begin where malloc might put them, at a multiple
- * of 16. A user's operation may be given a type that needs it, and so is __float128. */
+/* Bytes before the elements in the payload of an inline message, and the largest message that is
+ * sent inline, bytes. Elements begin at a multiple of 16, as memory of malloc does: a user's
+ * operation may get a type that needs this alignment, and __float128 needs it. */
 #define NC_REDUCE_PAD    8
 #define NC_REDUCE_INLINE (NC_INLINE_BYTES - NC_REDUCE_PAD)
 
-/* Both combine the rest of the streams `mine`, of as many elements on all ranks; the elements the
- * kernel counts begin there. *unequal: another rank's length was not mine; it was left out. 0, or
- * the error of a wait, a copy, or the kernel; after one of the last two the other ranks are still
- * served. Pipelined by fragments of whole elements. Source: Kurnosov 2023, ReduceGroup, with the
- * slot protocol of PROTOCOLS.md. */
+/* For both functions: they reduce the rest of the streams `mine`, which must have the same number
+ * of elements on all ranks; element 0 of the kernel is the first of that rest. Long messages are
+ * pipelined by fragments of whole elements. Every rank of the node calls the function.
+ *
+ * *unequal: whether a message that this rank should have reduced had another length than its own;
+ * such a message is left out. Returns 0, or the error of a wait, of a copy or of the kernel; after
+ * an error of a copy or of the kernel the other ranks are still served.
+ *
+ * Source: Kurnosov 2023, ReduceGroup, with the slot protocol of PROTOCOLS.md. */
 
-/* Up the trees to the root: each rank adds what its children send to what it has. For commutative
- * operations, and elements that are the same packed. */
+/* Up the trees of the route to the root: each rank reduces the messages of its children with its
+ * own elements, and its parent reads the result. For commutative operations, and elements that have
+ * the same form packed and in the user's buffer. */
 int nc_reduce_tree_node(struct nc_transfer *transfer, const struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal);
 
-/* In the order of a team, a0 op (a1 op (a2 ..)), by the root, who is one of it, or, root -1, by
- * every rank of it for itself. Of the elements first .. first + count - 1 there is a result. All
- * ranks of the node make it one operation, each with its team; no rank is in two. */
+/* In the order of a team: a0 op (a1 op (a2 ..)). The root, a rank of the team, does it; or, if root
+ * is -1, every rank of the team does it for itself. Only elements first .. first + count - 1 of the
+ * range are reduced. All ranks of the node call it in the same operation, each with its own team;
+ * no rank is in two teams. A rank that is in no team calls nc_queue_end instead. */
 struct nc_range {
-    size_t first, count;
+    size_t first, count; /* elements */
 };
 int nc_reduce_ordered_node(struct nc_transfer *transfer, const struct nc_team *team, int root,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,

@@ -1,17 +1,19 @@
-#include "nc_scatter.h"
+/* Scatter inside a node: the root writes the block of each rank into that rank's control slot or
+ * receive ring. coll/scatter.c calls nc_scatter_node; the steps are nc_transfer's. Numbers are
+ * those of PROTOCOLS.md, section 3.3. */
 
-/* Numbers are those of PROTOCOLS.md, section 3. */
+#include "nc_scatter.h"
 
 /* ---- the root ---- */
 
-/* What the root has to do yet. */
+/* What the root has still to do. */
 struct scatter {
     struct nc_transfer *transfer;
-    int open;   /* transfer->flow[0 .. open - 1] have fragments left */
+    int open;   /* transfer->flow[0 .. open - 1] are messages with fragments left to send */
     int copied; /* 0, or the first error of a copy */
 };
 
-/* S1: each message that fits goes into its reader's control slot; the others become flows. */
+/* S1: sends each message that fits a control slot; the others become flows. */
 static int send_inline(struct scatter *s, struct nc_stream *to)
 {
     struct nc_transfer *t = s->transfer;
@@ -25,8 +27,8 @@ static int send_inline(struct scatter *s, struct nc_stream *to)
             nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
             continue;
         }
-        /* both may be far away, and the stores to a control slot would wait for the load of the
-         * data */
+        /* the control slot and the data may both be in other caches: without the prefetch the
+         * stores to the control slot would begin only when the data is loaded */
         nc_queue_prefetch_recv_control(q, r, nc_stream_rest(&to[r]));
         error = nc_queue_take_recv_control(q, r, &control);
         if (error)
@@ -37,7 +39,7 @@ static int send_inline(struct scatter *s, struct nc_stream *to)
     return 0;
 }
 
-/* S2: the next fragment into the reader's receive ring, where its slot is free. */
+/* S2: writes the next fragment of a flow into the reader's receive ring, where its slot is free. */
 static int send_fragment(struct nc_transfer *t, struct nc_flow *flow)
 {
     struct nc_queue *q = t->queue;
@@ -47,8 +49,8 @@ static int send_fragment(struct nc_transfer *t, struct nc_flow *flow)
     return error ? error : nc_transfer_write(t, flow, i, nc_queue_recv_slot(q, flow->rank, i));
 }
 
-/* To one reader as many fragments as its ring takes without waiting, but not so many that the
- * others run dry. *sent counts them. */
+/* Sends to one reader as many fragments as its receive ring takes without waiting, but at most one
+ * ring of them, so that the other readers do not run out of work. *sent counts the fragments. */
 static int send_what_fits(struct nc_transfer *t, struct nc_flow *flow, uint64_t *sent)
 {
     struct nc_queue *q = t->queue;
@@ -66,7 +68,7 @@ static int send_what_fits(struct nc_transfer *t, struct nc_flow *flow, uint64_t 
     return 0;
 }
 
-/* A round over all flows. Those that are through leave the list. */
+/* One round over all flows. Flows that are complete leave the list. */
 static int send_round(struct scatter *s, uint64_t *sent)
 {
     struct nc_flow *flow = s->transfer->flow;
@@ -85,7 +87,8 @@ static int send_round(struct scatter *s, uint64_t *sent)
     return 0;
 }
 
-/* Waits only where no reader's ring takes anything, so that a slow one does not hold the others. */
+/* Waits, for the first reader, only after a round in which no reader had a free slot, so that one
+ * slow reader does not hold up the others. */
 static int send_fragments(struct scatter *s)
 {
     int error = 0;
@@ -110,9 +113,9 @@ static int send(struct nc_transfer *t, struct nc_stream *to)
     return error ? error : s.copied;
 }
 
-/* ---- everybody else ---- */
+/* ---- the other ranks ---- */
 
-/* S3: each fragment out of my own receive ring. */
+/* S3: copies each fragment out of my own receive ring when it is announced. */
 static int receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
 {
     struct nc_queue *q = t->queue;

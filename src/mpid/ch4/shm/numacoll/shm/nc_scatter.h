@@ -1,16 +1,21 @@
-/* Scatter and scatterv among ranks that share a segment: no MPI. */
+/* Scatter and Scatterv among the ranks of one node, in shared memory; no MPI. coll/scatter.c calls
+ * it; the steps are nc_transfer's. PROTOCOLS.md, 3.3. */
 
 #ifndef NC_SCATTER_H_INCLUDED
 #define NC_SCATTER_H_INCLUDED
 
 #include "nc_transfer.h"
 
-/* Sends to[r] of the root to stream `mine` of each other rank r, through the receive ring of r. At
- * the root `mine` and to[root] are not used: its own block is the caller's to copy; elsewhere `to`
- * is not. *sent, not set at the root: the length of what the root sent me, which mine's may differ
- * from: what is too much is dropped, what is missing stays as it was. 0, or the error of a wait or
- * a copy; after an error of a copy the other ranks are still served. Source: Romanyuta, Kurnosov
- * 2022, Scatterv, with the slot protocol of PROTOCOLS.md. */
+/* Sends the rest of the root's stream to[r] into the stream `mine` of each other rank r, inline or
+ * through the receive ring of r. Every rank of the node calls it.
+ *
+ * to[ranks]: used at the root only; to[root] is not used, the caller copies the root's own block.
+ * mine: not used at the root. *sent: length of the block that the root sends to this rank, bytes;
+ * not set at the root. `mine` may have another length: what is too much is dropped, what is missing
+ * stays as it was. 0, or the error of a wait or of a copy; after an error of a copy the other ranks
+ * are still served.
+ *
+ * Source: Romanyuta, Kurnosov 2022, Scatterv, with the slot protocol of PROTOCOLS.md. */
 int nc_scatter_node(struct nc_transfer *transfer, int root, struct nc_stream *to,
                     struct nc_stream *mine, size_t *sent);
 

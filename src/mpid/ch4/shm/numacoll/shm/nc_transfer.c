@@ -1,10 +1,15 @@
+/* The steps of a message between a stream and shared memory that are not inline in nc_transfer.h:
+ * announcing to children, writing and reading fragments. The collectives of this folder call them;
+ * nc_queue waits for slots and control slots, nc_copy copies. Numbers: PROTOCOLS.md, section 3. */
+
 #include "nc_transfer.h"
 
 #include <string.h>
 
 /* ---- the writer ---- */
 
-/* Announces fragment i to children; `payload`: of an inline message, NULL: in slots. */
+/* Announces fragment i to children. payload: the bytes of an inline message, or NULL if the
+ * fragment is in a slot. 0, or the error of a wait. */
 static inline int tell(const struct nc_transfer *t, const struct nc_children *children,
                        const struct nc_control_header *header, const char *payload, uint64_t i)
 {
@@ -37,13 +42,15 @@ int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_
                                    struct nc_stream *stream)
 {
     const struct nc_control_header header = {.total = nc_stream_rest(stream)};
-    /* not read back from the first child: when it has been told, it may end the operation, and the
-     * root of a later one may write its control slot again */
+    /* Packed here, and not in the first child's control slot to be read back from there: once that
+     * child has the announcement, it may end the operation, and the root of a later operation may
+     * write the control slot again. */
     char packed[NC_INLINE_BYTES];
     const char *payload;
     int copied, error;
 
-    /* both may be far away, and the stores to a control slot would wait for the load of the data */
+    /* the control slots and the data may both be in other caches: without the prefetch the stores
+     * to the control slots would begin only when the data is loaded */
     for (int c = children->from; c < children->to; c++)
         nc_queue_prefetch_recv_control(t->queue, nc_position_child(children->parent, c),
                                        header.total);

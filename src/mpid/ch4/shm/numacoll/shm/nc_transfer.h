@@ -1,20 +1,24 @@
-/* How a message goes between a user's stream and shared memory, in all collectives of ranks that
- * share a segment: inline in a control slot, or by fragments through the slots of a ring. No MPI.
+/* Moves a message between a user's stream and shared memory: inline in a control slot, or as
+ * fragments through the slots of a ring. nc_bcast, nc_scatter, nc_gather and nc_reduce write and
+ * read shared memory by these functions; the waits for slots and control slots are nc_queue's, the
+ * copies nc_copy's. No MPI. R1 and R2: PROTOCOLS.md.
  *
- * The writer of an inline message (R1, R2: PROTOCOLS.md):
- *   nc_transfer_inline       payload, header and release R1, in a control slot that is taken
- *   nc_transfer_inline_to_children, nc_transfer_pass_on
- *                            the same in the control slot of each child
- *   nc_transfer_put          does it, for all of them
- * The writer of any other message:
- *   nc_transfer_begin        the header: how long the fragments are
- *   nc_transfer_send         a slot of the own send ring, then nc_transfer_write
- *   nc_transfer_write        the fragment into a slot, before the first the header, release R1
- * The reader:
- *   nc_transfer_meet         acquire of R1, header
- *   nc_transfer_payload      out of the control slot, or
- *   nc_transfer_out          a fragment out of its slot, which nc_transfer_source finds
- *   nc_transfer_acknowledge  release R2
+ * The writer of an inline message calls one of
+ *   nc_transfer_inline       writes payload and header into a control slot that it has taken, then
+ *                            releases R1
+ *   nc_transfer_inline_to_children
+ *                            takes the control slot of each child, then does so in each of them
+ *   nc_transfer_pass_on      the same, for a message that this rank has received inline
+ * The writer of a message in fragments calls
+ *   nc_transfer_begin        fills the header: the size of the fragments
+ *   nc_transfer_send         takes a slot of its own send ring, then calls nc_transfer_write
+ *   nc_transfer_write        writes a fragment into a slot, before the first one also the header
+ *                            into the control slot, then releases R1
+ * The reader calls
+ *   nc_transfer_meet         acquires R1, and reads the header
+ *   nc_transfer_payload      copies an inline message out of the control slot
+ *   nc_transfer_out          copies a fragment out of its slot, which nc_transfer_source finds
+ *   nc_transfer_acknowledge  releases R2
  */
 
 #ifndef NC_TRANSFER_H_INCLUDED
@@ -27,45 +31,48 @@
 #include "nc_copy.h"
 #include "nc_queue.h"
 
-/* Children from .. to - 1 of a rank, as nc_position_child numbers them. A message is announced to
- * them in their own control slots. */
+/* Some children of a rank: numbers from .. to - 1 in the order of nc_position_child. Each child
+ * gets the announcements in its own receive control slot. */
 struct nc_children {
-    const struct nc_position *parent;
+    const struct nc_position *parent; /* of the rank whose children they are */
     int from, to;
 };
 
-/* A message on its way. Private to a rank. */
+/* One message between a stream of this rank and shared memory, as its writer or a reader sees it.
+ * Private to a rank. */
 struct nc_flow {
-    /* where its fragments are announced; the writer has taken it. NULL: in the control slots of */
+    /* where the fragments are announced: the writer has taken it. NULL: in the receive control
+     * slots of `children` */
     struct nc_control *control;
-    const struct nc_children *children; /* ... these, for the writer to take */
+    const struct nc_children *children; /* the writer takes their control slots with fragment 0 */
     struct nc_control_header header;
     struct nc_stream *stream;
-    uint64_t fragments; /* 0: it is inline */
-    uint64_t next;      /* fragments I have moved, for who moves several flows */
-    int rank;           /* whose memory it goes through */
-    int how;            /* of its copies, bits of nc_copy_how */
-    int copied;         /* 0, or the error of a copy, after which no more is copied */
+    uint64_t fragments; /* 0: the message is inline */
+    uint64_t next;      /* fragments moved so far; only the root of a scatter uses it */
+    int rank;           /* the rank whose region has the slots */
+    int how;            /* bits of nc_copy_how for the copies */
+    int copied;         /* 0, or the error of a copy; after it no more is copied */
 };
 
-/* How a rank moves messages. */
+/* What all messages of a rank in a communicator have in common. mpich/ fills it. */
 struct nc_transfer {
     struct nc_queue *queue;
-    bool sqrt_rule;            /* the writer's choice of fragments, see nc_frag_choose */
+    bool sqrt_rule;            /* how the writer chooses the fragment size, see nc_frag_choose */
     uint32_t largest_fragment; /* bytes; at most a slot */
-    size_t cache_bytes;        /* what is larger is stored past the cache */
-    const int *numa;           /* [ranks] NUMA nodes, for the traffic */
+    size_t cache_bytes;        /* larger messages are stored past the cache */
+    const int *numa;           /* [ranks] NUMA node of each rank, for the traffic */
     struct nc_traffic *traffic;
-    struct nc_flow *flow; /* [ranks] for one call at a time; bcast needs none */
+    struct nc_flow *flow; /* [ranks] the flows of the current call; bcast needs none */
 };
 
-/* Of a copy between this rank and a control slot or slot in the memory of another. */
+/* The bit of nc_copy_how for a copy to or from the region of `rank`: whether it is on another NUMA
+ * node than this rank. */
 static inline int nc_transfer_remote(const struct nc_transfer *transfer, int rank)
 {
     return transfer->numa[rank] != transfer->numa[transfer->queue->rank] ? NC_COPY_REMOTE : 0;
 }
 
-/* The first error of many. */
+/* Keeps the first of several errors: *first becomes `error` if it is still 0. */
 static inline void nc_transfer_keep_first(int *first, int error)
 {
     if (*first == 0)
@@ -74,8 +81,9 @@ static inline void nc_transfer_keep_first(int *first, int error)
 
 /* ---- the writer ---- */
 
-/* Announces fragment i in a control slot that is taken (R1); before the first, writes the header.
- * The fragment is in its slot, or, if the message is inline (i = 0), in the control slot. */
+/* Announces fragment i in a control slot that is taken (R1); with i = 0 it writes the header
+ * before. The fragment must be in its slot, or, if the message is inline (then i = 0), in the
+ * payload. */
 static inline void nc_transfer_announce(const struct nc_transfer *transfer,
                                         struct nc_control *control,
                                         const struct nc_control_header *header, uint64_t i)
@@ -85,22 +93,22 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
     nc_queue_announce(transfer->queue, control, i + 1);
 }
 
-/* Announces fragment i in the control slots of children, which it takes before the first. 0, or the
- * error of a wait. */
+/* Announces fragment i in the receive control slots of children; with i = 0 it takes them before.
+ * 0, or the error of a wait. */
 int nc_transfer_announce_to_children(const struct nc_transfer *transfer,
                                      const struct nc_children *children,
                                      const struct nc_control_header *header, uint64_t i);
 
-/* Whether the rest of the stream fits a control slot. Where it does, whether it goes there is the
- * caller's choice. */
+/* Whether the rest of the stream fits the payload of a control slot. The caller decides whether to
+ * send it inline. */
 static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
 {
     return nc_stream_rest(stream) <= NC_INLINE_BYTES;
 }
 
-/* The one writer of inline messages: header->total bytes into a control slot that is taken, `pad`
- * bytes from the begin of its payload, and announces them. They are at `payload`, which may be
- * there already. */
+/* Writes an inline message: copies header->total bytes from `payload` into a control slot that is
+ * taken, `pad` bytes behind the beginning of its payload, and announces it (R1). `payload` may be
+ * that very place; then nothing is copied. All writers of inline messages end up here. */
 static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc_control *control,
                                    size_t pad, const struct nc_control_header *header,
                                    const char *payload)
@@ -110,8 +118,9 @@ static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc
     nc_transfer_announce(transfer, control, header, 0);
 }
 
-/* The rest of the stream, inline, into a control slot that is taken, and announces it. pad: as for
- * nc_transfer_put; how: bits of nc_copy_how. 0, or the error of the copy. */
+/* Writes the rest of the stream as an inline message into a control slot that is taken, and
+ * announces it. pad: as for nc_transfer_put; how: bits of nc_copy_how. 0, or the error of the copy;
+ * it is announced in any case. */
 static inline int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control,
                                      size_t pad, struct nc_stream *stream, int how)
 {
@@ -124,27 +133,29 @@ static inline int nc_transfer_inline(const struct nc_transfer *transfer, struct 
     return copied;
 }
 
-/* The rest of the stream, inline, into the control slots of children. 0, or the error of a wait or
- * of the copy. */
+/* Writes the rest of the stream as an inline message into the receive control slots of children,
+ * which it takes. 0, or the error of a wait or of the copy. */
 int nc_transfer_inline_to_children(const struct nc_transfer *transfer,
                                    const struct nc_children *children, struct nc_stream *stream);
 
-/* An inline message that has come, whose payload is in my control slot, into those of children. 0,
- * or the error of a wait. */
+/* Passes an inline message on into the receive control slots of children, which it takes. `payload`
+ * is where this rank has received it, its own control slot. 0, or the error of a wait. */
 int nc_transfer_pass_on(const struct nc_transfer *transfer, const struct nc_children *children,
                         const struct nc_control_header *header, const char *payload);
 
-/* The rest of the stream by fragments, through my send ring (rank: mine) or the receive ring of
- * another rank. Where they are announced the caller sets. */
+/* Prepares to send the rest of the stream in fragments, through my send ring (rank: this rank) or
+ * through the receive ring of another rank. The caller then sets flow->control or flow->children.
+ */
 void nc_transfer_begin(const struct nc_transfer *transfer, struct nc_flow *flow,
                        struct nc_stream *stream, int rank);
 
-/* Makes fragments as large as slots. Where all ranks write and read at the same time there is
- * nothing to overlap, and each announcement costs. */
+/* Makes the fragments of a prepared flow as large as possible. Smaller fragments let readers copy
+ * while the writer does; where all ranks write and read at the same time there is no such gain, and
+ * each announcement costs. */
 void nc_transfer_fill_slots(const struct nc_transfer *transfer, struct nc_flow *flow);
 
-/* A slot of my send ring for fragment i of this operation, for these readers. 0, or the error of
- * the wait. */
+/* Takes the next slot of my send ring for fragment i of this operation, to be read by `readers`. 0,
+ * or the error of the wait. */
 static inline int nc_transfer_take_slot(const struct nc_transfer *transfer,
                                         const struct nc_readers *readers, uint64_t i, char **slot)
 {
@@ -153,31 +164,34 @@ static inline int nc_transfer_take_slot(const struct nc_transfer *transfer,
     return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, slot);
 }
 
-/* Fragment i into a slot that is free, and announces it. 0, or the error of a wait; the error of
- * the copy is kept in the flow. */
+/* Copies fragment i from the stream into a slot that is free, and announces it. 0, or the error of
+ * a wait; an error of the copy is kept in flow->copied, and the fragment is announced all the same.
+ */
 int nc_transfer_write(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
                       char *slot);
 
-/* Takes a slot of my send ring, and writes fragment i as nc_transfer_write does. */
+/* Takes the next slot of my send ring for `readers`, and writes fragment i into it as
+ * nc_transfer_write does. */
 int nc_transfer_send(const struct nc_transfer *transfer, struct nc_flow *flow,
                      const struct nc_readers *readers, uint64_t i);
 
 /* ---- the reader ---- */
 
-/* Waits for the first announcement in a control slot, and obeys its header. The message goes
- * through the memory of `rank`; `alike`: messages of its size that are received in this call, all
- * of which are to stay in the cache. 0, or the error of the wait. */
+/* Waits for the first announcement in a control slot, and fills the flow as its header says. rank:
+ * whose region has the slots. alike: how many messages of this size the call receives; if together
+ * they exceed cache_bytes, they are stored past the cache. 0, or the error of the wait. */
 int nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
                      struct nc_control *control, struct nc_stream *stream, int rank, int alike);
 
-/* Where fragment i is, which is announced, in the send ring of the rank that has written it. */
+/* Where fragment i is in the send ring of the rank that has written it. It must be announced before
+ * it is read. */
 static inline const char *nc_transfer_source(const struct nc_transfer *transfer,
                                              const struct nc_flow *flow, uint64_t i)
 {
     return nc_queue_slot(transfer->queue, flow->rank, flow->header.first_slot + i);
 }
 
-/* What is in the control slot, of an inline message. */
+/* Copies an inline message, which is announced, out of the control slot into the stream. */
 static inline void nc_transfer_payload(const struct nc_transfer *transfer, struct nc_flow *flow,
                                        int how)
 {
@@ -185,17 +199,18 @@ static inline void nc_transfer_payload(const struct nc_transfer *transfer, struc
                                transfer->traffic);
 }
 
-/* Fragment i, which is announced, out of its slot. */
+/* Copies fragment i, which is announced, out of its slot into the stream. */
 void nc_transfer_out(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
                      const char *slot);
 
-/* Fragment i, which is announced, out of its slot into a slot of my send ring. */
+/* Copies fragment i, which is announced, out of its slot into a slot of my send ring. */
 void nc_transfer_relay(const struct nc_transfer *transfer, const struct nc_flow *flow, uint64_t i,
                        char *slot);
 
-/* n fragments are read, and `more` says whether there are others to read. Acknowledges their slots
- * (R2) at the end of a set of `set` slots, but not those of the last fragments: nc_queue_end
- * acknowledges all, and nobody needs it before (PROTOCOLS.md, section 4). */
+/* To be called when the first n fragments are read; `more`: whether this rank reads further ones in
+ * this operation. At the end of a set of `set` slots it acknowledges them (R2). The last fragments
+ * need no R2: nc_queue_end acknowledges them, and no writer waits for them before (PROTOCOLS.md,
+ * section 4). */
 static inline void nc_transfer_acknowledge(const struct nc_transfer *transfer, uint64_t n,
                                            bool more, uint32_t set)
 {

@@ -1,16 +1,25 @@
+/* The slow part of a wait. nc_wait_clock (nc_wait.h) calls it when its first look has failed. One
+ * round spins, then calls MPICH's progress engine; after some time without success, or from the
+ * first round on when ranks outnumber processors, a round also yields the CPU. PROTOCOLS.md,
+ * section 5. */
+
 #define _GNU_SOURCE
 #include "nc_wait.h"
 
 #include <sched.h>
 #include <time.h>
 
-/* after which the CPU is given away whatever the masks say: containers have quotas */
+/* After this time the CPU is yielded even if the affinity masks show a processor for every rank: a
+ * container may have a quota that is smaller. */
 #define FRUITLESS_NS 50000
+/* Loads in a round when ranks outnumber processors, and what a small message then takes. */
 #define OVERSUBSCRIBED_SPINS \
-    5 /* 4 ranks on 2 processors, 4 B: 4.6 us; 20: 5.3, 60: 7.4, 150: 11.7 */
+    5 /* 4 ranks on 2 processors, 4 bytes: 4.6 us; with 20: 5.3 us, 60: 7.4 us, 150: 11.7 us */
 
-/* When oversubscribed the writer needs the CPU first: progress once in so many yields. 64 ranks on
- * 2 processors, barriers: 16 takes 0.7 of the time of 4, 64 about 0.93 of that of 16. */
+/* Where the CPU is yielded, the rank waited for needs it more than this rank's progress engine
+ * does. So progress is called in one of this many rounds, or in one of waiter->ranks rounds if that
+ * is more. Barriers of 64 ranks on 2 processors: 16 takes 0.7 of the time of 4; 64 about 0.93 of
+ * the time of 16. */
 #define YIELDS_PER_PROGRESS 16
 
 static uint64_t now_ns(void)
@@ -21,6 +30,7 @@ static uint64_t now_ns(void)
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
+/* One round of loads; whether `wanted` is reached. */
 static bool spin(const struct nc_atomic *at, nc_clock wanted, int spins)
 {
     for (int i = 0; i < spins; i++) {
