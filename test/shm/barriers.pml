@@ -1,22 +1,24 @@
-/* The barriers, for Spin: three ranks, three barriers, every interleaving. Run by ./spin.
+/* A model of the barriers (PROTOCOLS.md, section 8, from which the step numbers are) for Spin: three ranks, three barriers,
+ * every interleaving of their steps. ./spin runs it.
  *
- * What is mirrored (src/mpid/ch4/shm/numacoll/sync; step numbers are those of PROTOCOLS.md, section 8):
+ * What is in the model, and where it is in the code (src/mpid/ch4/shm/numacoll/shm):
  *   LINE, COUNTER, GATE   nc_barrier.h                nc_barrier_at, nc_barrier_counter, nc_barrier_gate
- *   tree                  nc_barrier_tree.c           arrival along the chain 2 1 0; release along 0 (2 1), or the gate
+ *   tree                  nc_barrier_tree.c           arrival along the chain 2 1 0; release from 0 to 2 and 1, or by the gate
  *   central               nc_barrier_central.c
- *   combining             nc_barrier_combining.c      node 1 joins ranks 0 and 1, node 2 joins them and rank 2
+ *   combining             nc_barrier_combining.c      node 1 joins ranks 0 and 1, node 2 joins these two and rank 2
  *   dissemination         nc_barrier_dissemination.c  distances 1 and 2
  *
- * Which: each barrier is a random one of those in ALGORITHMS, a set of bits, equal on all ranks; with or without
- * something between, as BETWEEN says (0, 1, or 2 for a random one in each barrier). So an algorithm follows any other.
+ * Each barrier is made by a random algorithm of those in ALGORITHMS, a set of bits; it is the same on all ranks. BETWEEN says
+ * whether it has something to do between arrival and release: 0 no, 1 yes, 2 at random in each barrier. So any algorithm
+ * follows any other.
  *
- * Asserted: nobody leaves, and rank 0 does nothing between, before all have entered; nobody leaves before rank 0 has
- * done it; lines and gates only grow. That nobody waits for ever is the search for invalid end states.
+ * Asserted: no rank leaves, and rank 0 does nothing between, before all have entered; no rank leaves before rank 0 has done
+ * it; lines and gates only grow. That no rank waits for ever is Spin's search for invalid end states.
  *
- * One step touches one shared location; a wait is part of the step it licenses (what is waited for only grows). Numbers
- * of barriers are consecutive. The order of memory is not mirrored: ThreadSanitizer looks at it in test_barrier.c.
+ * One step touches one shared location; a wait and the step that it permits are one step (what is waited for only grows).
+ * Numbers of barriers are consecutive. The order of memory is not in the model: ThreadSanitizer checks it in test_barrier.c.
  *
- * Mutants: see MUTANT_. Each breaks one rule. */
+ * MUTANT_... breaks one rule; Spin must find an error. */
 
 #define RANKS 3
 #ifndef BARRIERS
@@ -40,9 +42,9 @@ byte line[RANKS * RANKS];       /* [reader][writer] */
 byte counter[RANKS];
 byte gate[RANKS];
 
-byte chosen[BARRIERS + 1];      /* by the number of the barrier */
-bool with[BARRIERS + 1];
-byte entered[RANKS];            /* for the assertions only, as is this: */
+byte chosen[BARRIERS + 1];      /* the algorithm, by the number of the barrier */
+bool with[BARRIERS + 1];        /* whether there is something between */
+byte entered[RANKS];            /* the last barrier a rank has entered; for the assertions only, as done_between */
 byte done_between;
 
 #define LINE(reader, writer) line[(reader) * RANKS + (writer)]
@@ -127,7 +129,8 @@ inline tree()
         if
         :: chosen[n] == TREE_GATE -> pass(0)
 #ifdef MUTANT_LINE_TWICE
-        /* told by its child, in the line in which it has reported: a tree that is gone down as another was gone up */
+        /* rank 1 is released by its child, in the line in which the child has reported its arrival: the way down uses the
+         * same pair of ranks, in the same direction, as the way up */
         :: chosen[n] == TREE && _pid == 1 -> await(2)
         :: chosen[n] == TREE && _pid == 2 -> await(0); signal(1)
 #else
@@ -214,7 +217,7 @@ inline climb()
     before = 0
 }
 
-/* The node below `half` is node 1, of ranks 0 and 1; and node 2, if it was climbed and this is all. */
+/* Opens the nodes below `half`: node 1, of ranks 0 and 1; and before it, with top_too, node 2 if this rank has climbed it. */
 inline descend(top_too)
 {
     /* step 4 */
@@ -296,7 +299,7 @@ inline dissemination()
 
 #define MAY(algorithm) ((ALGORITHMS >> (algorithm)) & 1)
 
-bool ready;                     /* the algorithms are chosen */
+bool ready;                     /* the algorithms of all barriers are chosen */
 
 active [RANKS] proctype rank()
 {

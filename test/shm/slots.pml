@@ -1,65 +1,66 @@
-/* The slot protocol, for Spin: three ranks, five kinds of operations, every interleaving. Run by ./spin.
+/* A model of the slot protocol (PROTOCOLS.md, sections 1 to 4) for Spin: three ranks, five kinds of operations, every
+ * interleaving of their steps. ./spin runs it.
  *
- * What is mirrored (src/mpid/ch4/shm/numacoll):
- *   AT, clocks            core/nc_clock.h    nc_clock_at, nc_clock_reached; (operation, fragments) in one number
- *   region                core/nc_layout.h   one region per process: `ack`, control slots of both kinds, send ring, receive ring
- *   write_slot            shm/nc_queue.c    nc_queue_take_slot, then the copy into the slot
- *   write_post            shm/nc_queue.c    nc_queue_take_recv_control, then header and payload
- *   write_out_post        shm/nc_queue.c    nc_queue_take_send_control, then header and payload
- *   write_in              shm/nc_queue.c    nc_queue_recv_slot_is_free, nc_queue_await_recv_slot, then the copy into the slot
- *   announce, first       shm/nc_transfer.h nc_transfer_announce; inline: nc_transfer_put
- *   GIVE_BACK             shm/nc_transfer.h nc_transfer_acknowledge, with sets of one slot
- *   step 40               shm/nc_queue.c    nc_queue_end
- *   bcast_write           shm/nc_bcast.c  write_inline, write_fragments: nc_transfer_inline_to_children, nc_transfer_send (flat tree)
- *   bcast_relay           shm/nc_bcast.c  relay_fragment: who leads, or hands on, with RELAY
- *   read_message          shm/nc_bcast.c  read_message, read_fragments
+ * What is in the model, and where it is in the code (src/mpid/ch4/shm/numacoll):
+ *   AT, clocks            core/nc_clock.h     nc_clock_at, nc_clock_reached; (operation, fragments) in one number
+ *   region                core/nc_layout.h    one region per process: `ack`, control slots of both kinds, send ring, receive ring
+ *   write_slot            shm/nc_queue.c      nc_queue_take_slot, then the copy into the slot
+ *   write_recv_control    shm/nc_queue.c      nc_queue_take_recv_control, then header and payload
+ *   write_send_control    shm/nc_queue.c      nc_queue_take_send_control, then header and payload
+ *   write_recv_slot       shm/nc_queue.c      nc_queue_recv_slot_is_free, nc_queue_await_recv_slot, then the copy into the slot
+ *   announce, first       shm/nc_transfer.h   nc_transfer_announce; inline: nc_transfer_put
+ *   GIVE_BACK             shm/nc_transfer.h   nc_transfer_acknowledge, with sets of one slot
+ *   step 40               shm/nc_queue.c      nc_queue_end
+ *   bcast_write           shm/nc_bcast.c      write_inline, write_fragments: nc_transfer_inline_to_children, nc_transfer_send (flat tree)
+ *   bcast_relay           shm/nc_bcast.c      relay_fragment: a leader, or a rank in a chain; with RELAY
+ *   read_message          shm/nc_bcast.c      read_message, read_fragments
  *   scatter_write         shm/nc_scatter.c    send_inline: nc_transfer_inline; send_fragments: nc_transfer_write
  *   scatter_read          shm/nc_scatter.c    receive
- *   send_first            shm/nc_gather.c send_first: nc_transfer_inline, nc_transfer_send
- *   send_fragment         shm/nc_gather.c rounds: nc_transfer_send
- *   receive_fragment      shm/nc_gather.c receive_first, receive_round
- *   barrier               any algorithm of shm/nc_barrier.h as the operations between see it; barriers.pml has those
+ *   send_first            shm/nc_gather.c     send_first: nc_transfer_inline, nc_transfer_send
+ *   send_fragment         shm/nc_gather.c     rounds: nc_transfer_send
+ *   receive_fragment      shm/nc_gather.c     receive_first, receive_round
+ *   barrier               shm/nc_barrier.h    any algorithm, as other operations see it; barriers.pml has the algorithms
  *
- * What is not: trees deeper than one level, sets of slots, the wrap of clocks, nc_queue.seen (`ack` only grows, so
- * a remembered value only waits longer), and the order of memory: steps are sequentially consistent here, and
- * ThreadSanitizer looks at acquire and release in test_node.c.
+ * What is not in the model: trees deeper than one level, sets of several slots, the wrap of clocks, nc_queue.seen (`ack` only
+ * grows, so a remembered value only makes a rank wait longer), and the order of memory. Steps are sequentially consistent
+ * here; ThreadSanitizer checks acquire and release in test_node.c.
  *
- * One step touches one shared location. A wait is part of the step it licenses: clocks only grow (asserted), so
- * nothing another rank does between the two could take the licence away. A copy is one step as well: if somebody
- * may overwrite a slot while it is read, then in some interleaving that comes before the read.
+ * One step touches one shared location. A wait and the access that it permits are one step: clocks only grow (asserted), so
+ * no step of another rank in between could make the access wrong. A copy is one step too: if a rank may overwrite a slot
+ * while another rank reads it, then in some interleaving the write comes before the read.
  *
- * Contents are tags, (operation, fragment), and each read asserts the tag it expects: so it notices a slot, a control slot
- * or a line that is not yet written, and one that is already written again.
+ * Contents are tags, (operation, fragment). Each read asserts the tag that it expects. So it notices a slot or a control slot
+ * that is not yet written, and one that is already written again.
  *
- * Which operations: broadcast, scatter, gather, allgather, barrier, twice; or
- *   DENSE                 broadcasts, scatters and gathers only. An allgather or a barrier lets no rank be far enough
- *                         ahead of another to write a control slot again too early, and a wait that is missing there is not noticed
+ * The operations are broadcast, scatter, gather, allgather, barrier, and all again. Defines change that:
+ *   DENSE                 broadcasts, scatters and gathers only. In an allgather or a barrier no rank gets far enough ahead of
+ *                         another to write a control slot again too early, so a missing wait would not be noticed
  *   ALLGATHERS            allgathers, scatters and gathers only
- *   GATHER_FRAGMENTS=n    n fragments of each sender of a gather, at most 3; 0: inline
- *   UNEQUAL               the second sender of a gather sends inline, whatever the first does
- *   SCATTER_BOTH          both messages of a scatter go through receive rings, and not one inline
+ *   GATHER_FRAGMENTS=n    each sender of a gather sends n fragments, at most 3; 0: inline
+ *   UNEQUAL               the second sender of a gather sends inline, whatever the first one does
+ *   SCATTER_BOTH          both messages of a scatter go through receive rings; otherwise one of them is inline
  *   ROOTS                 scatters have two roots in turn
- *   CHOICE                the writer of a broadcast may also choose to send it inline
- *   RELAY                 the broadcast goes through the ring of a leader, or along a chain, to the third rank
- * Mutants: see MUTANT_. Each breaks one rule. */
+ *   CHOICE                the writer of a broadcast may also send it inline
+ *   RELAY                 the broadcast reaches the third rank through the send ring of the second, a leader or a rank in a chain
+ * MUTANT_...              breaks one rule; Spin must find an error. */
 
 #define RANKS 3
 #define SLOTS 2
-#define POSTS 2                 /* NC_RECV_CONTROLS */
-#define OUT_POSTS 1             /* NC_SEND_CONTROLS */
-#define IN_SLOTS 1
-#define FRAGMENTS 3             /* of a broadcast; more than slots, so that the ring wraps within an operation */
+#define RECV_CONTROLS 2         /* NC_RECV_CONTROLS */
+#define SEND_CONTROLS 1         /* NC_SEND_CONTROLS */
+#define RECV_SLOTS 1
+#define FRAGMENTS 3             /* of a broadcast; more than SLOTS, so that the ring wraps within an operation */
 #ifndef GATHER_FRAGMENTS
 #define GATHER_FRAGMENTS 1
 #endif
 
-#define SCATTER_FRAGMENTS 2     /* more than slots of a receive ring */
+#define SCATTER_FRAGMENTS 2     /* more than RECV_SLOTS */
 
 #define AT(operation, fragments) ((operation) * 4 + (fragments))
-#define TAG(operation, what) (((operation) + 1) * 8 + (what))      /* never 0: that is a place not yet written */
+#define TAG(operation, what) (((operation) + 1) * 8 + (what))      /* never 0: 0 is a place that is not yet written */
 #define OPERATION_OF(tag) ((tag) / 8 - 1)
 #define WHAT_OF(tag) ((tag) % 8)
-#define INLINE 4                /* in a header, instead of the first slot: the message is in the payload */
+#define INLINE 4                /* in a header, instead of first_slot: the message is in the payload */
 
 #define BCAST_ROOT 1
 #ifdef ROOTS
@@ -73,7 +74,7 @@
 mtype = { BCAST, SCATTER, GATHER, ALLGATHER, BARRIER };
 
 #ifdef DENSE
-/* broadcast, three scatters (more than POSTS), two gathers; and again */
+/* broadcast, three scatters (more than RECV_CONTROLS), two gathers; and again */
 #define OPERATIONS 12
 #define KIND(o) ((o) % 6 == 0 -> BCAST : ((o) % 6 <= 3 -> SCATTER : GATHER))
 #elif defined(ALLGATHERS)
@@ -87,7 +88,7 @@ mtype = { BCAST, SCATTER, GATHER, ALLGATHER, BARRIER };
                  ((o) % 5 == 3 -> ALLGATHER : BARRIER))))
 #endif
 
-/* Fragments that rank r sends; 0: inline */
+/* How many fragments rank r sends; 0: inline */
 #ifdef UNEQUAL
 #define GATHER_SENDS(r) ((r) == 1 -> GATHER_FRAGMENTS : 0)
 #else
@@ -96,27 +97,27 @@ mtype = { BCAST, SCATTER, GATHER, ALLGATHER, BARRIER };
 #define ALLGATHER_SENDS(r) ((r) == 0 -> 3 : ((r) == 1 -> 2 : 0))
 #define SENDS(r) (KIND(operation) == GATHER -> GATHER_SENDS(r) : ALLGATHER_SENDS(r))
 
-typedef post_t {
+typedef control_t {
     short clock;                /* (operation, fragments announced) */
-    byte header;                /* tag: INLINE or the first slot */
+    byte header;                /* tag: INLINE, or the index of the first slot */
     byte payload;               /* tag */
 }
 
 typedef region_t {
-    short done;                 /* writer: the owner */
-    post_t control[POSTS];         /* writer: whoever writes to the owner in the operation */
-    post_t send_control[OUT_POSTS]; /* writer: the owner */
-    byte slot[SLOTS];           /* send ring. writer: the owner. tags */
-    byte in_slot[IN_SLOTS];     /* receive ring. writer: the root of a scatter. tags */
-    byte arrived, gate;         /* last barrier the rank has entered, and that is over at it. writer: the owner */
+    short ack;                  /* writer: the owner */
+    control_t recv_control[RECV_CONTROLS];  /* writer: the parent of the owner in the operation */
+    control_t send_control[SEND_CONTROLS];  /* writer: the owner */
+    byte slot[SLOTS];           /* send ring: tags. writer: the owner */
+    byte recv_slot[RECV_SLOTS]; /* receive ring: tags. writer: the root of a scatter */
+    byte arrived, gate;         /* the last barrier that the rank has entered, and that is over. writer: the owner */
 }
 
 region_t region[RANKS];
-byte entered[RANKS];            /* barriers entered; for the assertion only */
+byte entered[RANKS];            /* how many barriers a rank has entered; for the assertion only */
 
 #define ME region[_pid]
-#define POST(r) region[r].control[operation % POSTS]
-#define OUT_POST(r) region[r].send_control[operation % OUT_POSTS]
+#define RECV_CONTROL(r) region[r].recv_control[operation % RECV_CONTROLS]
+#define SEND_CONTROL(r) region[r].send_control[operation % SEND_CONTROLS]
 
 #define RAISE(clock, value) assert((clock) < (value)); clock = value
 
@@ -134,7 +135,7 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 #define READS(r, slot) ((readers[slot] >> (r)) & 1)
 #endif
 
-#define BACK(r, slot) (_pid == (r) || !READS(r, slot) || region[r].done >= USED(slot))
+#define BACK(r, slot) (_pid == (r) || !READS(r, slot) || region[r].ack >= USED(slot))
 
 #ifdef MUTANT_SLOT_REUSED
 #define SLOT_FREE(slot) true
@@ -142,36 +143,36 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 #define SLOT_FREE(slot) (BACK(0, slot) && BACK(1, slot) && BACK(2, slot))
 #endif
 
-#ifdef MUTANT_POST_REUSED
-#define POST_FREE(r) true
-#elif defined(MUTANT_POST_SHORT)
-#define POST_FREE(r) (region[r].done >= AT(operation - POSTS, 0))
+#ifdef MUTANT_RECV_CONTROL_REUSED
+#define RECV_CONTROL_FREE(r) true
+#elif defined(MUTANT_RECV_CONTROL_SHORT)
+#define RECV_CONTROL_FREE(r) (region[r].ack >= AT(operation - RECV_CONTROLS, 0))
 #else
-#define POST_FREE(r) (region[r].done >= AT(operation + 1 - POSTS, 0))
+#define RECV_CONTROL_FREE(r) (region[r].ack >= AT(operation + 1 - RECV_CONTROLS, 0))
 #endif
 
-#define OUT_BACK(r) (_pid == (r) || !((post_readers >> (r)) & 1) || region[r].done >= post_used)
+#define CONTROL_BACK(r) (_pid == (r) || !((control_readers >> (r)) & 1) || region[r].ack >= control_used)
 
-#ifdef MUTANT_OUT_POST_REUSED
-#define OUT_POST_FREE true
+#ifdef MUTANT_SEND_CONTROL_REUSED
+#define SEND_CONTROL_FREE true
 #else
-#define OUT_POST_FREE (OUT_BACK(0) && OUT_BACK(1) && OUT_BACK(2))
+#define SEND_CONTROL_FREE (CONTROL_BACK(0) && CONTROL_BACK(1) && CONTROL_BACK(2))
 #endif
 
-#ifdef MUTANT_OUT_POST_SHORT
-#define OUT_POST_OVER AT(operation, 0)
+#ifdef MUTANT_SEND_CONTROL_SHORT
+#define SEND_CONTROL_OVER AT(operation, 0)
 #else
-#define OUT_POST_OVER AT(operation + 1, 0)
+#define SEND_CONTROL_OVER AT(operation + 1, 0)
 #endif
 
-#ifdef MUTANT_IN_REUSED
-#define IN_FREE(r, n) true
-#elif defined(MUTANT_IN_SHORT)
-#define IN_FREE(r, n) (region[r].done >= AT(operation, ((n) < IN_SLOTS -> 0 : (n) - IN_SLOTS)))
-#elif defined(MUTANT_IN_OPERATION_EARLY)
-#define IN_FREE(r, n) (region[r].done >= ((n) < IN_SLOTS -> AT(operation - 1, 0) : AT(operation, (n) - IN_SLOTS + 1)))
+#ifdef MUTANT_RECV_SLOT_REUSED
+#define RECV_FREE(r, n) true
+#elif defined(MUTANT_RECV_SLOT_SHORT)
+#define RECV_FREE(r, n) (region[r].ack >= AT(operation, ((n) < RECV_SLOTS -> 0 : (n) - RECV_SLOTS)))
+#elif defined(MUTANT_RECV_OPERATION_EARLY)
+#define RECV_FREE(r, n) (region[r].ack >= ((n) < RECV_SLOTS -> AT(operation - 1, 0) : AT(operation, (n) - RECV_SLOTS + 1)))
 #else
-#define IN_FREE(r, n) (region[r].done >= AT(operation, ((n) < IN_SLOTS -> 0 : (n) - IN_SLOTS + 1)))
+#define RECV_FREE(r, n) (region[r].ack >= AT(operation, ((n) < RECV_SLOTS -> 0 : (n) - RECV_SLOTS + 1)))
 #endif
 
 #ifdef MUTANT_ALLGATHER_ONE_READER
@@ -180,8 +181,8 @@ byte entered[RANKS];            /* barriers entered; for the assertion only */
 #define ALL_READERS 7
 #endif
 
-/* step 1: once the next slot of my ring is acknowledged, fragment i is in it. Its readers, a set of bits, finish it
- * at (operation, i + 1) */
+/* step 1: waits until the last readers of the next slot of my send ring have acknowledged it, and writes fragment i into it.
+ * `set`, one bit for each rank, are its readers; they have finished it when their `ack` is (operation, i + 1) */
 inline write_slot(set)
 {
     d_step {
@@ -193,70 +194,72 @@ inline write_slot(set)
     }
 }
 
-/* step 2: once the control slot of r is free, its header says where the message is;
- * step 3: and if it is in the control slot, there it is */
-inline write_post(r, where, content)
+/* step 2: waits until the receive control slot of r is free, and writes the header: where the message is;
+ * step 3: writes the payload, if the message is inline */
+inline write_recv_control(r, where, content)
 {
     d_step {
-        POST_FREE(r) ->
-        POST(r).header = TAG(operation, where);
+        RECV_CONTROL_FREE(r) ->
+        RECV_CONTROL(r).header = TAG(operation, where);
     }
     if
-    :: where == INLINE -> POST(r).payload = TAG(operation, content)
+    :: where == INLINE -> RECV_CONTROL(r).payload = TAG(operation, content)
     :: else
     fi
 }
 
-/* step 5: once the readers of my send control slot are through with its last use, its header says where the message is;
- * step 6: and if it is in the control slot, there it is */
-inline write_out_post(set, where)
+/* step 5: waits until the readers of the last use of my send control slot have ended that operation, and writes the header:
+ * where the message is;
+ * step 6: writes the payload, if the message is inline */
+inline write_send_control(set, where)
 {
     d_step {
-        OUT_POST_FREE ->
-        OUT_POST(_pid).header = TAG(operation, where);
-        post_used = OUT_POST_OVER;
-        post_readers = set;
+        SEND_CONTROL_FREE ->
+        SEND_CONTROL(_pid).header = TAG(operation, where);
+        control_used = SEND_CONTROL_OVER;
+        control_readers = set;
     }
     if
-    :: where == INLINE -> OUT_POST(_pid).payload = TAG(operation, _pid)
+    :: where == INLINE -> SEND_CONTROL(_pid).payload = TAG(operation, _pid)
     :: else
     fi
 }
 
-/* step 7: once it is acknowledged, fragment n is in a slot of r's receive ring */
-inline write_in(r, n)
+/* step 7: waits until the slot of r's receive ring for fragment n is acknowledged, and writes fragment n into it */
+inline write_recv_slot(r, n)
 {
     d_step {
-        IN_FREE(r, n) ->
-        region[r].in_slot[(n) % IN_SLOTS] = TAG(operation, n);
+        RECV_FREE(r, n) ->
+        region[r].recv_slot[(n) % RECV_SLOTS] = TAG(operation, n);
     }
 }
 
-/* step 4: n fragments are there for r */
+/* step 4: announces n fragments to r */
 inline announce(r, n)
 {
-    d_step { RAISE(POST(r).clock, AT(operation, n)) }
+    d_step { RAISE(RECV_CONTROL(r).clock, AT(operation, n)) }
 }
 
+/* Header and payload for r, and the first announcement. */
 inline first(r, where, content)
 {
 #ifdef MUTANT_HEADER_LATE
     announce(r, 1);
-    write_post(r, where, content)
+    write_recv_control(r, where, content)
 #else
-    write_post(r, where, content);
+    write_recv_control(r, where, content);
     announce(r, 1)
 #endif
 }
 
-/* n fragments are read, and `more` says whether others are to be read; the last ones step 40 acknowledges */
+/* Acknowledges n fragments if `more` are to be read; step 40 acknowledges the last ones. */
 #ifdef MUTANT_GIVE_BACK_NEVER
 #define GIVE_BACK(n, more) skip
 #else
 #define GIVE_BACK(n, more) \
     d_step { \
         if \
-        :: more -> RAISE(ME.done, AT(operation, n)) \
+        :: more -> RAISE(ME.ack, AT(operation, n)) \
         :: else \
         fi \
     }
@@ -264,36 +267,36 @@ inline first(r, where, content)
 
 /* ---- reading a message ---------------------------------------------------------------------------------------- */
 
-/* From the ring of `writer`; `content` is the tag of an inline message. Nobody but the writer has decided which. */
+/* Reads a message out of the send ring of `writer`, or inline, with the tag `content`. The header says which of the two. */
 inline read_message(writer, content)
 {
-    /* step 10: the first fragment is announced: the header is of this operation */
+    /* step 10: the first fragment is announced, so the header is of this operation */
     d_step {
-        POST(_pid).clock >= AT(operation, 1) ->
-        assert(OPERATION_OF(POST(_pid).header) == operation);
-        where = WHAT_OF(POST(_pid).header);
+        RECV_CONTROL(_pid).clock >= AT(operation, 1) ->
+        assert(OPERATION_OF(RECV_CONTROL(_pid).header) == operation);
+        where = WHAT_OF(RECV_CONTROL(_pid).header);
     }
     if
     :: where == INLINE ->
-        /* step 11: the payload is mine until the operation is over for me */
+        /* step 11: the payload must not change before this rank has ended the operation */
 #ifdef MUTANT_END_EARLY
-        d_step { RAISE(ME.done, AT(operation + 1, 0)) }
+        d_step { RAISE(ME.ack, AT(operation + 1, 0)) }
 #endif
-        d_step { assert(POST(_pid).payload == TAG(operation, content)); where = 0 }
+        d_step { assert(RECV_CONTROL(_pid).payload == TAG(operation, content)); where = 0 }
     :: else ->
         do
         :: i < FRAGMENTS ->
 #ifdef MUTANT_GIVE_BACK_EARLY
-            d_step { POST(_pid).clock >= AT(operation, i + 1) -> RAISE(ME.done, AT(operation, i + 1)) }
+            d_step { RECV_CONTROL(_pid).clock >= AT(operation, i + 1) -> RAISE(ME.ack, AT(operation, i + 1)) }
             d_step { assert(region[writer].slot[(where + i) % SLOTS] == TAG(operation, i)); i++ }
 #else
-            /* step 12: fragment i is announced, and in its slot */
+            /* step 12: fragment i is announced, so it is in its slot */
             d_step {
-                POST(_pid).clock >= AT(operation, i + 1) ->
+                RECV_CONTROL(_pid).clock >= AT(operation, i + 1) ->
                 assert(region[writer].slot[(where + i) % SLOTS] == TAG(operation, i));
                 i++;
             }
-            /* step 13: it may be overwritten */
+            /* step 13: the slot may be overwritten */
             GIVE_BACK(i, i < FRAGMENTS)
 #endif
         :: else -> break
@@ -353,7 +356,7 @@ inline tell_one(reader)
     fi
 }
 
-/* The root, when the only other rank of another NUMA node that reads its ring is that node's leader. */
+/* The root, when only one rank reads its ring, the leader of another NUMA node. */
 inline bcast_write_to(leader)
 {
     if
@@ -374,38 +377,38 @@ inline bcast_write_to(leader)
     fi
 }
 
-/* A leader: each fragment once into its own ring, for its node. */
+/* A leader: copies each fragment once into its own send ring, for the ranks of its NUMA node. */
 inline bcast_relay(writer, reader)
 {
     d_step {
-        POST(_pid).clock >= AT(operation, 1) ->
-        assert(OPERATION_OF(POST(_pid).header) == operation);
-        where = WHAT_OF(POST(_pid).header);
+        RECV_CONTROL(_pid).clock >= AT(operation, 1) ->
+        assert(OPERATION_OF(RECV_CONTROL(_pid).header) == operation);
+        where = WHAT_OF(RECV_CONTROL(_pid).header);
     }
     if
     :: where == INLINE ->
         first(reader, INLINE, 0);
-        d_step { assert(POST(_pid).payload == TAG(operation, 0)); where = 0 }
+        d_step { assert(RECV_CONTROL(_pid).payload == TAG(operation, 0)); where = 0 }
     :: else ->
         start = head;
         do
         :: i < FRAGMENTS ->
             /* step 14: fragment i is announced */
-            POST(_pid).clock >= AT(operation, i + 1);
+            RECV_CONTROL(_pid).clock >= AT(operation, i + 1);
 #ifdef MUTANT_RELAY_TELLS_EARLY
             tell_one(reader);
 #endif
 #ifdef MUTANT_RELAY_GIVES_BACK_EARLY
             GIVE_BACK(i + 1, i + 1 < FRAGMENTS);
 #endif
-            /* step 15: into a slot of mine, from its slot */
+            /* step 15: copied from its slot into a slot of mine */
             write_slot(1 << reader);
             d_step { assert(region[writer].slot[(where + i) % SLOTS] == TAG(operation, i)) }
 #ifndef MUTANT_RELAY_TELLS_EARLY
             tell_one(reader);
 #endif
 #ifndef MUTANT_RELAY_GIVES_BACK_EARLY
-            /* step 16 */
+            /* step 16: the slot it was in may be overwritten */
             GIVE_BACK(i + 1, i + 1 < FRAGMENTS);
 #endif
             i++
@@ -420,17 +423,17 @@ inline bcast_relay(writer, reader)
 
 /* ---- scatter --------------------------------------------------------------------------------------------------- */
 
-/* One fragment, which is there: the next for r. */
+/* Writes and announces fragment n for r, and counts it. */
 inline scatter_fragment(r, n)
 {
-#ifdef MUTANT_IN_EARLY
+#ifdef MUTANT_RECV_EARLY
     if
     :: n == 0 -> first(r, 0, 0)
     :: else -> announce(r, n + 1)
     fi;
-    write_in(r, n);
+    write_recv_slot(r, n);
 #else
-    write_in(r, n);
+    write_recv_slot(r, n);
     if
     :: n == 0 -> first(r, 0, 0)
     :: else -> announce(r, n + 1)
@@ -439,7 +442,8 @@ inline scatter_fragment(r, n)
     n++
 }
 
-/* The root: what is inline first; then in any order, also waiting for one where another ring is free. */
+/* The root: first the inline message; then fragments for both readers in any order. Spin also tries orders in which the root
+ * waits for one reader while the ring of the other has a free slot. */
 inline scatter_write(other, another)
 {
 #ifdef SCATTER_BOTH
@@ -460,30 +464,30 @@ inline scatter_write(other, another)
 inline scatter_read()
 {
     d_step {
-        POST(_pid).clock >= AT(operation, 1) ->
-        assert(OPERATION_OF(POST(_pid).header) == operation);
-        where = WHAT_OF(POST(_pid).header);
+        RECV_CONTROL(_pid).clock >= AT(operation, 1) ->
+        assert(OPERATION_OF(RECV_CONTROL(_pid).header) == operation);
+        where = WHAT_OF(RECV_CONTROL(_pid).header);
     }
     if
     :: where == INLINE ->
 #ifdef MUTANT_END_EARLY
-        d_step { RAISE(ME.done, AT(operation + 1, 0)) }
+        d_step { RAISE(ME.ack, AT(operation + 1, 0)) }
 #endif
-        d_step { assert(POST(_pid).payload == TAG(operation, _pid)); where = 0 }
+        d_step { assert(RECV_CONTROL(_pid).payload == TAG(operation, _pid)); where = 0 }
     :: else ->
         do
         :: i < SCATTER_FRAGMENTS ->
-#ifdef MUTANT_IN_GIVES_BACK_EARLY
-            d_step { POST(_pid).clock >= AT(operation, i + 1) -> RAISE(ME.done, AT(operation, i + 1)) }
-            d_step { assert(ME.in_slot[i % IN_SLOTS] == TAG(operation, i)); i++ }
+#ifdef MUTANT_RECV_GIVES_BACK_EARLY
+            d_step { RECV_CONTROL(_pid).clock >= AT(operation, i + 1) -> RAISE(ME.ack, AT(operation, i + 1)) }
+            d_step { assert(ME.recv_slot[i % RECV_SLOTS] == TAG(operation, i)); i++ }
 #else
-            /* step 17: fragment i is announced, and in its slot */
+            /* step 17: fragment i is announced, so it is in its slot */
             d_step {
-                POST(_pid).clock >= AT(operation, i + 1) ->
-                assert(ME.in_slot[i % IN_SLOTS] == TAG(operation, i));
+                RECV_CONTROL(_pid).clock >= AT(operation, i + 1) ->
+                assert(ME.recv_slot[i % RECV_SLOTS] == TAG(operation, i));
                 i++;
             }
-            /* step 18: it may be overwritten */
+            /* step 18: the slot may be overwritten */
             GIVE_BACK(i, i < SCATTER_FRAGMENTS)
 #endif
         :: else -> break
@@ -494,58 +498,58 @@ inline scatter_read()
 
 /* ---- gather and allgather -------------------------------------------------------------------------------------- */
 
-#define ANNOUNCE_OUT(n) d_step { RAISE(OUT_POST(_pid).clock, AT(operation, n)) }
+#define ANNOUNCE_SEND(n) d_step { RAISE(SEND_CONTROL(_pid).clock, AT(operation, n)) }
 
-/* Fragment i of mine. */
+/* Sends fragment i of this rank. */
 inline send_fragment(set)
 {
-#ifdef MUTANT_OUT_EARLY
-    ANNOUNCE_OUT(i + 1);
+#ifdef MUTANT_SEND_EARLY
+    ANNOUNCE_SEND(i + 1);
 #endif
     write_slot(set);
-#ifndef MUTANT_OUT_EARLY
-    /* step 21: i + 1 fragments are there */
-    ANNOUNCE_OUT(i + 1)
+#ifndef MUTANT_SEND_EARLY
+    /* step 21: announces i + 1 fragments */
+    ANNOUNCE_SEND(i + 1)
 #endif
 }
 
-/* The first of mine, to a set of readers. */
+/* Sends the header, and the inline message or fragment 0, to a set of readers. */
 inline send_first(set)
 {
     if
     :: SENDS(_pid) == 0 ->
-        write_out_post(set, INLINE);
-        ANNOUNCE_OUT(1)
+        write_send_control(set, INLINE);
+        ANNOUNCE_SEND(1)
     :: else ->
         start = head;
-        write_out_post(set, start);
+        write_send_control(set, start);
         start = 0;
         send_fragment(set)
     fi
 }
 
-/* Fragment i of a sender, if it has one; `from` is where its fragment 0 is. */
+/* Receives fragment i of a sender, if it has one. `from`: what its header says, kept by the caller. */
 inline receive_fragment(sender, from)
 {
     if
     :: i == 0 ->
-        /* step 22: the control slot is of this operation */
+        /* step 22: the first announcement is there, so the header is of this operation */
         d_step {
-            OUT_POST(sender).clock >= AT(operation, 1) ->
-            assert(OPERATION_OF(OUT_POST(sender).header) == operation);
-            from = WHAT_OF(OUT_POST(sender).header);
+            SEND_CONTROL(sender).clock >= AT(operation, 1) ->
+            assert(OPERATION_OF(SEND_CONTROL(sender).header) == operation);
+            from = WHAT_OF(SEND_CONTROL(sender).header);
         }
         if
-        :: from == INLINE -> d_step { assert(OUT_POST(sender).payload == TAG(operation, sender)) }
+        :: from == INLINE -> d_step { assert(SEND_CONTROL(sender).payload == TAG(operation, sender)) }
         :: else
         fi
     :: else
     fi;
     if
     :: i < SENDS(sender) ->
-        /* step 23: fragment i is announced, and in its slot */
+        /* step 23: fragment i is announced, so it is in its slot */
         d_step {
-            OUT_POST(sender).clock >= AT(operation, i + 1) ->
+            SEND_CONTROL(sender).clock >= AT(operation, i + 1) ->
             assert(region[sender].slot[(from + i) % SLOTS] == TAG(operation, i));
         }
     :: else
@@ -554,7 +558,7 @@ inline receive_fragment(sender, from)
 
 #define MORE_OF(r) (i + 1 < SENDS(r))
 
-/* My one `ack` says n fragments of every sender, so it takes one of each in turn. */
+/* A rank has one `ack`, which means n fragments of every sender. So it reads one fragment of each in turn. */
 inline receive_round(sender, another)
 {
     receive_fragment(sender, where);
@@ -563,7 +567,7 @@ inline receive_round(sender, another)
     receive_fragment(another, start)
 #else
     receive_fragment(another, start);
-    /* step 24 */
+    /* step 24: the slots of both may be overwritten */
     GIVE_BACK(i + 1, MORE_OF(sender) || MORE_OF(another))
 #endif
 }
@@ -612,27 +616,27 @@ inline allgather(sender, another)
 
 /* ---- barrier --------------------------------------------------------------------------------------------------- */
 
-/* `entered` of a rank counts before its clock says so; once somebody leaves, nobody may be behind him. */
+/* A rank counts `entered` before it signals its arrival. When a rank leaves, no rank may have entered fewer barriers. */
 #define ALL_ENTERED \
     assert(entered[0] >= entered[_pid] && entered[1] >= entered[_pid] && entered[2] >= entered[_pid])
 
 inline barrier_member()
 {
-    /* step 30: I have entered */
+    /* step 30: this rank has entered */
     d_step { entered[_pid]++; RAISE(ME.arrived, operation + 1) }
-    /* step 31: all have */
+    /* step 31: all ranks have entered */
     d_step { region[BARRIER_ROOT].gate >= operation + 1 -> ALL_ENTERED }
 }
 
 inline barrier_root(member, another)
 {
     entered[_pid]++;
-    /* step 32: all have entered */
+    /* step 32: waits until all ranks have entered */
     region[member].arrived >= operation + 1;
 #ifndef MUTANT_BARRIER_EARLY
     region[another].arrived >= operation + 1;
 #endif
-    /* step 33: all may leave */
+    /* step 33: all ranks may leave */
     d_step { RAISE(ME.gate, operation + 1) }
     d_step { ALL_ENTERED }
 }
@@ -641,12 +645,12 @@ inline barrier_root(member, another)
 
 active [RANKS] proctype rank()
 {
-    byte operation;             /* struct nc_queue */
+    byte operation;             /* as the fields of struct nc_queue, down to control_readers */
     byte head;
     short used[SLOTS];
     byte readers[SLOTS];
-    short post_used;            /* of my send control slot: struct nc_use */
-    byte post_readers;
+    short control_used;         /* of my send control slot, as struct nc_use */
+    byte control_readers;
     byte i, where, start;
 
     do
@@ -685,14 +689,14 @@ active [RANKS] proctype rank()
             :: else -> barrier_member()
             fi
         fi;
-        /* step 40: the operation is over for me: my control slot of it, and all slots I have read, may be used again */
+        /* step 40: this rank ends the operation: its receive control slot and all slots it has read may be used again */
 #ifdef MUTANT_END_EARLY
-        d_step { operation++; ME.done = AT(operation, 0) }
+        d_step { operation++; ME.ack = AT(operation, 0) }
 #else
-        d_step { operation++; RAISE(ME.done, AT(operation, 0)) }
+        d_step { operation++; RAISE(ME.ack, AT(operation, 0)) }
 #endif
     :: else -> break
     od;
-    /* Reached by every rank: an end anywhere else is an invalid end state, and there is no cycle: clocks grow. */
-    assert(ME.done == AT(OPERATIONS, 0))
+    /* Every rank must get here: Spin reports an end anywhere else as an invalid end state. There is no cycle: clocks grow. */
+    assert(ME.ack == AT(OPERATIONS, 0))
 }
