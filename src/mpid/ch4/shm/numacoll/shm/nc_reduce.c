@@ -23,7 +23,7 @@ struct reduce {
 };
 
 _Static_assert((offsetof(struct nc_control, payload) + NC_REDUCE_PAD) % 16 == 0,
-               "a post begins at a line");
+               "the elements of an inline message begin at a multiple of 16");
 
 /* Where the elements of an inline message begin. */
 static char *inline_elements(struct nc_control *control)
