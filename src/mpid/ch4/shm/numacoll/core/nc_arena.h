@@ -23,11 +23,11 @@
 
 struct nc_arena {
     char *base;   /* NULL: measure. Otherwise aligned for the strictest `align` of all arrays */
-    size_t bytes; /* taken from base on, with the gaps that alignment leaves */
+    size_t bytes; /* bytes taken so far, gaps for alignment included */
 };
 
-/* The next `count` elements of `bytes` bytes each, at a multiple of `align` bytes from base: NULL
- * in an arena that measures. */
+/* Takes memory for `count` elements of `bytes` bytes each. Returns its address, a multiple of
+ * `align` bytes from base; NULL in an arena that measures. */
 static inline void *nc_arena_take(struct nc_arena *arena, size_t count, size_t bytes, size_t align)
 {
     size_t at = (arena->bytes + align - 1) / align * align;
@@ -36,7 +36,7 @@ static inline void *nc_arena_take(struct nc_arena *arena, size_t count, size_t b
     return arena->base ? arena->base + at : NULL;
 }
 
-/* The next `count` elements of a type. */
+/* Takes memory for `count` elements of a type. */
 #define NC_ARENA_TAKE(arena, count, type) \
     ((type *) nc_arena_take(arena, count, sizeof(type), _Alignof(type)))
 

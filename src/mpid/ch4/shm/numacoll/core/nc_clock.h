@@ -1,9 +1,10 @@
-/* The clock of a communicator's shared-memory traffic: (operation, fragments of it), in one 64-bit
- * word.
+/* The clock of a communicator's shared-memory traffic: one 64-bit word with the number of an
+ * operation and a number of fragments of that operation. Control slots and acks (shm/nc_queue.h)
+ * contain clocks.
  *
- * It only grows, and is compared by difference: right as long as two clocks that meet are less than
- * 2^23 operations apart, and no rank of a communicator can be that far ahead of another (its
- * control slot ring is 2^5 operations deep). 2^40 fragments of 64 bytes are 64 TiB. */
+ * A clock only grows. Two clocks are compared by their difference, which is right as long as they
+ * are less than 2^23 operations apart. Ranks of a communicator are never that far apart, because a
+ * rank has only 2^5 receive control slots. 2^40 fragments of 64 bytes are 64 TiB. */
 
 #ifndef NC_CLOCK_H_INCLUDED
 #define NC_CLOCK_H_INCLUDED
@@ -15,11 +16,13 @@
 
 typedef uint64_t nc_clock;
 
+/* The clock after so many fragments of an operation. */
 static inline nc_clock nc_clock_at(uint64_t operation, uint64_t fragments)
 {
     return (operation << NC_CLOCK_FRAGMENT_BITS) + fragments;
 }
 
+/* Whether the clock `now` has reached the clock `wanted`. */
 static inline bool nc_clock_reached(nc_clock now, nc_clock wanted)
 {
     return (int64_t) (now - wanted) >= 0;

@@ -1,9 +1,12 @@
+/* The op kernels: one loop per operation and type, written by macros, and the tables
+ * nc_combine_find looks them up in. See nc_combine.h. */
+
 #include "nc_combine.h"
 
 #include <stdint.h>
 
-/* -O2 may leave loops alone whose length is not known, and a result that is b looks like a
- * dependence. */
+/* -O2 may not vectorize a loop of unknown length. And the compiler must assume that iterations
+ * depend on each other, since the result may be an operand; INDEPENDENT says that they do not. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined __GNUC__
@@ -25,7 +28,8 @@
         } \
     }
 
-/* The library is made for any processor of its kind; this one may have wider registers. */
+/* The library is compiled for every x86-64 processor. Each kernel has a second version for those
+ * with AVX2, which nc_combine_find chooses at run time. */
 #if defined __x86_64__ && defined __GNUC__
 #define HAVE_WIDE
 #define FUNCTION(name, T, expression) \
@@ -35,8 +39,8 @@
 #define FUNCTION(name, T, expression) LOOP(, name, T, expression)
 #endif
 
-/* Where users have numbers: not necessarily aligned, and of a name the compiler would not take for
- * theirs. */
+/* The types of numbers in a user's buffer: with any alignment, and allowed to alias the type that
+ * the user's code has for them. */
 #define THERE(T) typedef T T##_there __attribute__((may_alias, aligned(1)));
 THERE(int8_t)
 THERE(int16_t)
@@ -49,7 +53,8 @@ THERE(uint64_t)
 THERE(float)
 THERE(double)
 
-/* W: what a product is computed in: an int, which narrower ones become, would overflow. */
+/* W: the type a product is computed in. Without it, C promotes the narrow types to int, and a
+ * product of two of them may overflow the int. */
 #define NUMBERS(name, T, W) \
     FUNCTION(sum_##name, T, a + b) \
     FUNCTION(prod_##name, T, (W) a *(W) b)
@@ -84,7 +89,8 @@ ORDERED(uint64, uint64_t)
 ORDERED(float, float)
 ORDERED(double, double)
 
-/* Signs make no difference but to order. */
+/* Only MAX and MIN differ between signed and unsigned integers; the other operations use the
+ * unsigned kernels for both. */
 #define WHOLE(op, wide)    UNSIGNED(op, wide), UNSIGNED(op, wide)
 #define SIGNED(op, wide)   op##_int8##wide, op##_int16##wide, op##_int32##wide, op##_int64##wide
 #define UNSIGNED(op, wide) op##_uint8##wide, op##_uint16##wide, op##_uint32##wide, op##_uint64##wide

@@ -1,4 +1,6 @@
-/* MPI's arithmetic on rows of numbers, from two operands to a third. */
+/* The op kernels of the component: functions that reduce arrays of numbers, result := a op b.
+ * coll/reduction.c looks up the kernel of an operation and a datatype; where there is none, MPICH's
+ * functions reduce. */
 
 #ifndef NC_COMBINE_H_INCLUDED
 #define NC_COMBINE_H_INCLUDED
@@ -22,23 +24,25 @@ enum nc_number {
     NC_NUMBERS
 };
 
-/* Whole numbers are in two rows of four, by their length: so says nc_number_bytes, and so are the
- * tables of nc_combine.c written. */
+/* nc_number_bytes and the tables of nc_combine.c rely on this order: four signed integers by
+ * length, four unsigned ones by length, then the floating-point types. */
 _Static_assert(NC_INT8 == 0 && NC_INT64 == 3 && NC_UINT8 == 4 && NC_UINT64 == 7 && NC_FLOAT == 8,
                "whole numbers by sign and length, before the others");
 
+/* Bytes of one element. */
 static inline size_t nc_number_bytes(enum nc_number number)
 {
     return number == NC_DOUBLE ? 8 : number == NC_FLOAT ? 4 : (size_t) 1 << number % 4;
 }
 
-/* result[i] := a[i] op b[i], for n elements, which need not be aligned. The result may be an
- * operand, but not overlap with one in another way. Signed numbers wrap. Where a and b are equal,
- * or one is not a number, MAX and MIN yield a. */
+/* result[i] := a[i] op b[i] for n elements. None of the three arrays needs to be aligned. The
+ * result may be one of the operands; it must not overlap an operand in any other way. Signed
+ * integers wrap. MAX and MIN yield the element of a if the two elements are equal or one of them is
+ * a NaN. */
 typedef void nc_combine(void *result, const void *a, const void *b, size_t n);
 
-/* The function for an operation on a kind of numbers; NULL where there is none. wide: by the widest
- * registers of this processor. */
+/* The kernel for an operation on a type of numbers; NULL if there is none. wide: use the widest
+ * vector registers of this processor. */
 nc_combine *nc_combine_find(enum nc_op op, enum nc_number number, bool wide);
 
 #endif

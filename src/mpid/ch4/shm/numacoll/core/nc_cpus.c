@@ -1,3 +1,5 @@
+/* Finds out from affinity masks whether ranks are oversubscribed. See nc_cpus.h. */
+
 #include "nc_cpus.h"
 
 static int count(const struct nc_cpus *set)

@@ -1,4 +1,5 @@
-/* Affinity masks: do ranks outnumber processors? */
+/* Affinity masks, and whether the ranks of a node are oversubscribed. mpich/world.c asks once, when
+ * the process starts. */
 
 #ifndef NC_CPUS_H_INCLUDED
 #define NC_CPUS_H_INCLUDED
@@ -8,13 +9,14 @@
 
 #define NC_CPUS_WORDS 16 /* 1024 processors, as cpu_set_t */
 
-/* A set of processors, bit i of word i / 64. */
+/* A set of processors: bit i % 64 of word[i / 64] stands for processor i. */
 struct nc_cpus {
     uint64_t word[NC_CPUS_WORDS];
 };
 
-/* Whether any of `ranks` masks has more ranks confined to it than it has processors. Only such a
- * mask decides: two ranks bound to one processor are oversubscribed even if others are free. */
+/* Whether the ranks with these affinity masks, masks[ranks], are oversubscribed: whether for some
+ * mask, the ranks whose own mask lies inside it are more than its processors. So two ranks bound to
+ * one processor are oversubscribed even if other processors are free. O(ranks^2). */
 bool nc_cpus_oversubscribed(const struct nc_cpus *masks, int ranks);
 
 #endif

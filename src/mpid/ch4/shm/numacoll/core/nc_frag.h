@@ -1,5 +1,6 @@
-/* Arithmetic of fragments and sets (Kurnosov, Tokmasheva 2020, sections on the algorithm and on the
- * choice of f). */
+/* Arithmetic of fragments and sets. The writer of a message chooses the size of its fragments and
+ * tells the readers (shm/nc_transfer.h); both sides count fragments by these functions.
+ * Source: Kurnosov, Tokmasheva 2020, sections on the algorithm and on the choice of f. */
 
 #ifndef NC_FRAG_H_INCLUDED
 #define NC_FRAG_H_INCLUDED
@@ -7,36 +8,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NC_PAGE 4096
+#define NC_PAGE 4096 /* bytes */
 
-/* Fragments of f > 0 bytes in a message of m bytes; an empty message has one, so that it is
- * announced. */
+/* The number of fragments of f > 0 bytes in a message of m bytes. An empty message has one
+ * fragment, so that the message is announced. */
 static inline uint64_t nc_frag_count(uint64_t m, uint64_t f)
 {
     return m ? (m - 1) / f + 1 : 1;
 }
 
-/* Bytes of fragment i. */
+/* Bytes of fragment i; 0 beyond the end of the message. */
 static inline uint64_t nc_frag_bytes(uint64_t m, uint64_t f, uint64_t i)
 {
     uint64_t start = i * f;
     return start >= m ? 0 : m - start < f ? m - start : f;
 }
 
-/* Whether a reader that has finished n of its fragments gives slots back now: at the end of a set
- * of `set` slots. */
+/* Whether a reader that has read n fragments of a message acknowledges slots now: whether fragment
+ * n - 1 is the last of a set of `set` slots. */
 static inline bool nc_frag_ends_set(uint64_t n, unsigned set)
 {
     return n % set == 0;
 }
 
-/* f* of the model for a message (or a queue) of m bytes: sqrt(m), rounded up to a page, bytes. */
+/* f* of the model, the bytes of a fragment in a message (or a slot in a queue) of m bytes: sqrt(m),
+ * rounded up to whole pages, at least one. */
 uint64_t nc_frag_sqrt_rule(uint64_t m);
 
-/* Bytes of a fragment the writer takes for a message of m bytes when slots have `slot` bytes.
- * sqrt_rule: the model's; otherwise a quarter of the message, so that the readers' copies overlap
- * the writer's, but neither more than a slot nor, where a slot holds that much, less than 4 KiB: an
- * announcement costs a line there and back. */
+/* Bytes of a fragment in a message of m bytes, as the writer chooses; never more than a slot, which
+ * has `slot` bytes. sqrt_rule: nc_frag_sqrt_rule(m). Otherwise a quarter of the message, so that
+ * the readers copy one fragment while the writer copies the next; but at least 4 KiB, because each
+ * announcement moves a cache line to the reader and back. */
 uint64_t nc_frag_choose(uint64_t m, uint64_t slot, bool sqrt_rule);
 
 #endif

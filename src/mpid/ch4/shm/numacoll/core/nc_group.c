@@ -1,3 +1,6 @@
+/* Makes the groups of a communicator from its active levels (nc_topo.h), once per communicator.
+ * Calls read them through the inline functions of nc_group.h. */
+
 #include "nc_group.h"
 
 #include <string.h>
@@ -15,7 +18,7 @@ size_t nc_groups_most_bytes(int ranks, int levels)
 {
     struct nc_topo most = {.ranks = ranks, .levels = levels};
 
-    /* as if all ranks were apart */
+    /* a level has the most units if no two ranks share one */
     for (int l = 0; l < levels; l++)
         most.units[l] = ranks;
     return nc_groups_bytes(&most);
@@ -26,8 +29,9 @@ static bool is_member(const struct nc_topo *topo, int level, int rank)
     return level == 0 || topo->leader[level - 1][rank] == rank;
 }
 
-/* Numbers the groups of a level and gives places. A leader comes before those it leads, so they
- * find what they take over from it. first[i + 1] counts the members of group i. */
+/* Numbers the groups of a level and gives their members places. A leader is a lower rank than the
+ * ranks it leads, so its number and its place are known when they copy them. While this goes on,
+ * first[i + 1] counts the members of group i. */
 static void give_places(struct nc_groups *g, const struct nc_topo *topo, int level)
 {
     int *of = g->of[level], *place = g->place[level], next = g->level[level];
@@ -51,7 +55,7 @@ static void list_members(struct nc_groups *g, const struct nc_topo *topo, int le
     }
 }
 
-/* Shares out the memory, in the order of nc_groups_bytes. */
+/* Divides the memory of nc_groups_bytes among the arrays. */
 static void take_memory(struct nc_groups *g, int *memory)
 {
     for (int l = 0; l < g->levels; l++) {
@@ -97,8 +101,8 @@ int nc_groups_column(const struct nc_groups *g, int rank, int *column)
     return groups;
 }
 
-/* The ranks a member of a group on `level` stands for: itself on the lowest, or those of the group
- * it leads below. */
+/* Writes the ranks that a member of a group on `level` stands for: on the lowest level itself,
+ * above it all ranks of the group it leads one level below. Returns the end of what was written. */
 static int *list_ranks(const struct nc_groups *g, int level, int member, int *rank)
 {
     if (level == 0) {
@@ -113,5 +117,6 @@ static int *list_ranks(const struct nc_groups *g, int level, int member, int *ra
 
 void nc_groups_in_order(const struct nc_groups *g, int *rank)
 {
+    /* rank 0 leads the group that joins all */
     list_ranks(g, g->levels, 0, rank);
 }

@@ -1,3 +1,6 @@
+/* Computes the offsets in a segment and its size; touches no memory of the segment. See
+ * nc_layout.h. */
+
 #include "nc_layout.h"
 
 static uint32_t half(uint32_t n)
@@ -29,7 +32,7 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     l.send_controls = l.recv_controls + (size_t) NC_RECV_CONTROLS * NC_CONTROL_BYTES;
     l.flags = l.send_controls + (size_t) NC_SEND_CONTROLS * NC_CONTROL_BYTES;
     l.send = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_PAGE);
-    /* a slot starts at a line of its own: its neighbour may be read while it is written */
+    /* a slot starts at a line of its own, as its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
     l.recv_slots = half(g->slots);
     l.recv_set = half(g->set_slots);
@@ -48,7 +51,7 @@ size_t nc_layout_offsets(const struct nc_layout *l, int ranks, const int *numa, 
     for (int first = 0; first < ranks; first++) {
         if (offset[first])
             continue;
-        /* the header page goes before the first */
+        /* the header page comes before the first region */
         at = first == 0 ? NC_PAGE : up(at, page);
         for (int i = first; i < ranks; i++) {
             if (page == NC_PAGE || numa[i] == numa[first]) {

@@ -1,4 +1,6 @@
-/* The layout of a segment: one header page, then one region per process.
+/* The layout of a segment: one header page, then one region per process. mpich/segment.c makes the
+ * segment; shm/nc_queue.h and shm/nc_barrier.h find their places in it by the offsets computed
+ * here.
  *
  *                                                     written by               read by
  *     header page   struct nc_header                  the maker, before        all
@@ -15,9 +17,10 @@
  *                   receive ring, `recv_slots` slots  the root of a scatter    i
  *                   (up to a page)
  *
- * Regions and rings start at pages, because placement is per page; lines that have different
- * writers are 128 bytes apart, because processors fetch pairs of 64-byte lines. With huge pages
- * those of one NUMA node lie side by side, and share them; the header page shares the first. */
+ * Regions and rings start at pages, because the kernel places memory on NUMA nodes by pages. Lines
+ * that have different writers are 128 bytes apart, because processors fetch pairs of 64-byte lines.
+ * With huge pages, the regions of one NUMA node lie side by side and share huge pages; the header
+ * page lies in the first huge page. */
 
 #ifndef NC_LAYOUT_H_INCLUDED
 #define NC_LAYOUT_H_INCLUDED
@@ -28,7 +31,7 @@
 #include "nc_frag.h"
 
 #define NC_LINE 128 /* bytes between lines of different writers */
-/* receive control slots of a rank: operations a writer may be ahead of a reader */
+/* receive control slots of a rank: so many operations a writer may be ahead of a reader */
 #define NC_RECV_CONTROLS 32
 /* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
 #define NC_SEND_CONTROLS 16
@@ -37,7 +40,7 @@
 _Static_assert(NC_CONTROL_BYTES % NC_LINE == 0, "control slots begin at lines");
 _Static_assert(NC_PAGE % NC_LINE == 0, "rings of slots begin at lines");
 
-/* of a rank's lines for barriers: one for each rank that writes, a counter, a gate */
+/* Bytes of a rank's lines for barriers: one for each rank that writes there, a counter, a gate. */
 #define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
@@ -57,20 +60,23 @@ struct nc_layout {
     size_t send;
     size_t recv;
     size_t slot_stride;
-    size_t region; /* all of it */
-    /* slots of a receive ring: half as many as of a send ring, as only scatters use it */
+    size_t region; /* size of the region */
+    /* slots of a receive ring: half as many as of a send ring, because only scatter uses it */
     uint32_t recv_slots;
-    uint32_t recv_set; /* and how many of them a reader acknowledges at a time */
+    uint32_t recv_set; /* slots of a receive ring that a reader acknowledges at a time */
 };
 
-/* The geometry of s slots of f bytes in q sets for p ranks; q above s counts as s. */
+/* The geometry for p ranks, with send rings of s slots of f bytes in q sets; q > s counts as s. */
 struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q);
 
+/* Where everything is in a region of a segment with this geometry. */
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 
-/* Where the regions start in a segment whose pages have `page` bytes, and bytes of the segment: in
- * the order of ranks, or, with huge pages, those of a NUMA node, numa[ranks], side by side, nodes
- * in the order of their lowest ranks, each but the first from a page on. */
+/* Writes to offset[ranks] where each region starts in a segment whose pages have `page` bytes.
+ * Returns the bytes of the segment. With pages of NC_PAGE bytes the regions are in the order of
+ * ranks. With huge pages the regions of each NUMA node are side by side, numa[i] being the NUMA
+ * node of rank i; the NUMA nodes are in the order of their lowest ranks, and each but the first
+ * begins at a huge page. */
 size_t nc_layout_offsets(const struct nc_layout *layout, int ranks, const int *numa, size_t page,
                          size_t *offset);
 

@@ -1,4 +1,5 @@
-/* Always built: nc_variable.c parses specs. */
+/* Always built: nc_variable.c parses level specs. This file has the parser of level specs and of
+ * links; see nc_level_spec.h. */
 
 #include "nc_level_spec.h"
 
@@ -11,7 +12,7 @@ enum { ANY = NC_LEVELS + 1 };
 _Static_assert(ANY < 8 * sizeof(unsigned), "a set of named items has a bit for each");
 _Static_assert(NC_LEVEL_SPEC_LARGEST_DEGREE <= UCHAR_MAX, "a spec keeps degrees as bytes");
 
-/* Reads "/4" up to the end of the item; a degree that is not there is the usual one. */
+/* Reads "/4", from text to end; an empty text gives NC_LEVEL_SPEC_DEGREE. */
 static bool parse_degree(const char *text, const char *end, unsigned char *degree)
 {
     char *stop;
@@ -27,7 +28,7 @@ static bool parse_degree(const char *text, const char *end, unsigned char *degre
     return stop == end && number >= 2 && number <= NC_LEVEL_SPEC_LARGEST_DEGREE;
 }
 
-/* An algorithm with its degree, from text to end. */
+/* Reads an algorithm and its degree, from text to end. *algorithm: its index in the list. */
 static bool parse_algorithm(const char *text, const char *end, const char *algorithms,
                             unsigned char *algorithm, unsigned char *degree)
 {
@@ -45,14 +46,14 @@ static bool parse_algorithm(const char *text, const char *end, const char *algor
     return false;
 }
 
-/* The level that text names up to a colon, ANY for a star, -1 if none. */
+/* The level that the first n characters of text name; ANY for a star, -1 if there is none. */
 static int parse_level(const char *text, size_t n)
 {
     return n == 1 && *text == '*' ? ANY : nc_level_find(text, n);
 }
 
-/* Reads items, each a level, a colon, and what `parse` reads; parse(context, level, text, end).
- * *named: bit per level that there is one of. */
+/* Reads a list of items, each a level, a colon, and what parse(context, level, text, end) reads.
+ * *named: one bit for each level that has an item. */
 static bool parse_items(const char *text, bool (*parse)(void *, int, const char *, const char *),
                         void *context, unsigned *named)
 {
@@ -66,14 +67,14 @@ static bool parse_items(const char *text, bool (*parse)(void *, int, const char 
             return false;
         *named |= 1u << level;
         text += n;
-        /* a comma must have something behind it */
+        /* a comma must be followed by an item */
         if (*text && !*++text)
             return false;
     }
     return true;
 }
 
-/* The item a level goes by. */
+/* The item that holds for a level: its own, or that of `*`. */
 static int item_of(unsigned named, int level)
 {
     return named >> level & 1 ? level : ANY;
@@ -110,7 +111,7 @@ bool nc_level_spec_parse(struct nc_level_spec *spec, const char *text, const cha
 
 /* ---- links ---- */
 
-/* A number from text to end, which are digits and points. */
+/* Reads a number from text to end, made of digits and points: no sign, exponent, inf or nan. */
 static bool parse_number(const char *text, const char *end, double *number)
 {
     char *stop;

@@ -1,3 +1,5 @@
+/* The parser of PMIx's locality strings. See nc_locality.h. */
+
 #include "nc_locality.h"
 
 #include <limits.h>
@@ -28,7 +30,7 @@ static bool read_number(const char **text, int *number)
     return true;
 }
 
-/* 8, 0-3, or 8- */
+/* Reads 8, 0-3, or 8- (without an end). */
 static bool read_range(const char **text, int *low, int *high)
 {
     if (!read_number(text, low))
@@ -44,7 +46,7 @@ static bool read_range(const char **text, int *low, int *high)
     return read_number(text, high) && *low <= *high;
 }
 
-/* *unit: the only number of a list, UNKNOWN if there are several. */
+/* Reads a list. *unit: its number if there is only one, UNKNOWN if there are several. */
 static bool read_list(const char **text, int *unit)
 {
     int low, high;
@@ -60,7 +62,7 @@ static bool read_list(const char **text, int *unit)
     }
 }
 
-/* The level of a type, NC_LEVEL_NODE for one that is none here. */
+/* The level of a type; NC_LEVEL_NODE for types that are ignored. */
 static enum nc_level level_of(const char *type)
 {
     static const char types[NC_LEVEL_NODE][3] = {[NC_LEVEL_L2] = "L2",
@@ -75,7 +77,8 @@ static enum nc_level level_of(const char *type)
     return (enum nc_level) level;
 }
 
-/* unit: [NC_LEVEL_NODE + 1], the last for all types that are no level. */
+/* Reads a part. unit: [NC_LEVEL_NODE + 1], the last element for all types that are ignored. A level
+ * may be named once. */
 static bool read_part(const char **text, int *unit)
 {
     const char *type = *text;

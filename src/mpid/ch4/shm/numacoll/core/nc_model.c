@@ -1,6 +1,8 @@
+/* The formulas of nc_model.h, and the search for the best tree and size of segments. */
+
 #include "nc_model.h"
 
-/* Newton's method from above; libmpi does without libm. 0 for what has no root. */
+/* Newton's method from above, because libmpi does without libm. 0 if x is not positive. */
 static double square_root(double x)
 {
     double root = x > 1 ? x : 1, next;
@@ -22,7 +24,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* x as a whole number between 1 and most; not a number counts as 1. */
+/* x rounded down to a whole number, between 1 and most; NaN counts as 1. */
 static uint64_t whole(double x, uint64_t most)
 {
     if (!(x >= 1))
@@ -41,10 +43,10 @@ static int ceil_log2(int p)
     return n;
 }
 
-/* A pipeline: n segments take sends * (ahead + n) steps, of one message each. */
+/* A pipelined tree: n segments take sends * (ahead + n) steps, each the time of one message. */
 struct pipeline {
-    int sends; /* of a process, per segment, one after the other */
-    int ahead; /* steps until the last process gets the first segment, without the last such step */
+    int sends; /* messages a process sends one after the other for each segment */
+    int ahead; /* steps until the last process gets the first segment, less one */
 };
 
 static struct pipeline pipeline(enum nc_model_tree tree, int p)
@@ -82,29 +84,30 @@ double nc_model_segment(struct nc_model_link link, enum nc_model_tree tree, int 
     return s < 1 ? 1 : s < most ? s : most;
 }
 
-/* For the least time. Lengths are in elements, and none is 0. */
+/* The search for the least time. Lengths are in elements if nothing else is said; none is 0. */
 struct search {
     struct nc_model_link link;
     int p;
-    uint64_t m, element;         /* bytes */
+    uint64_t m, element;         /* the message and an element, bytes */
     uint64_t all;                /* the message */
-    uint64_t least, most;        /* of a segment */
-    struct nc_model_choice best; /* so far */
+    uint64_t least, most;        /* limits of a segment */
+    struct nc_model_choice best; /* found so far */
 };
 
+/* s, or the nearest size within the limits. */
 static uint64_t allowed(const struct search *search, uint64_t s)
 {
     return smaller(larger(s, search->least), search->most);
 }
 
-/* Segments no longer than they need to be where they are as many as those of s elements. */
+/* The smallest size that gives as many segments as size s does, within the limits. */
 static uint64_t equal_segments(const struct search *search, uint64_t s)
 {
     return allowed(search, nc_frag_count(search->all, nc_frag_count(search->all, s)));
 }
 
-/* False if segments of s elements cannot gain a thousandth, whatever the rounding of their number.
- */
+/* Takes segments of s elements if they are the best so far. Returns false if they, and any sizes
+ * further from s_opt, cannot save a thousandth of the best time. */
 static bool consider(struct search *search, enum nc_model_tree tree, uint64_t s)
 {
     uint64_t bytes = smaller(search->element * s, larger(search->m, 1));
@@ -116,7 +119,7 @@ static bool consider(struct search *search, enum nc_model_tree tree, uint64_t s)
                                      .seconds = nc_model_segmented(search->link, tree, search->p,
                                                                    search->m, search->element * s)};
 
-    /* the search ends, whatever the constants are */
+    /* written so that a NaN, too, ends the search */
     if (!(unrounded >= 0 && unrounded < search->best.seconds * 0.999))
         return false;
     if (choice.seconds < search->best.seconds)
@@ -124,7 +127,8 @@ static bool consider(struct search *search, enum nc_model_tree tree, uint64_t s)
     return true;
 }
 
-/* From s_opt to longer segments, then to shorter ones: either way the unrounded time only rises. */
+/* Tries segments from s_opt to longer ones, then to shorter ones. In both directions the time with
+ * an unrounded number of segments only rises, so each direction ends at the first false. */
 static void consider_segments(struct search *search, enum nc_model_tree tree)
 {
     double opt = nc_model_segment(search->link, tree, search->p, search->m) /
@@ -171,7 +175,7 @@ struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_
 
 /* ---- exchanges ---- */
 
-/* Rounds among the largest power of two of p. */
+/* Rounds of an exchange among q processes, q the largest power of two not above p. */
 static int rounds(int p)
 {
     int n = ceil_log2(p);
@@ -179,7 +183,7 @@ static int rounds(int p)
     return p < 1 << n ? n - 1 : n;
 }
 
-/* What those beyond it give before and get after. */
+/* Seconds for the processes beyond q to hand over their data before, and get the result after. */
 static double folded(struct nc_model_link link, int p, uint64_t m)
 {
     return p > 1 << rounds(p) ? 2 * nc_model_message(link, m) : 0;

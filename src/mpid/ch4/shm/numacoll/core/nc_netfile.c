@@ -1,3 +1,6 @@
+/* The parser of the network file: a table of names, and a hash table to find them. See
+ * nc_netfile.h. */
+
 #include "nc_netfile.h"
 
 #include <stdarg.h>
@@ -8,12 +11,12 @@
 enum { COLUMNS = NC_SWITCHES + 1 };
 
 static const char blanks[] = " \t\r\v\f";
-static const char ends[] = " \t\r\v\f#\n"; /* of a name */
+static const char ends[] = " \t\r\v\f#\n"; /* what ends a name */
 
 /* The line being read. */
 struct line {
     int number; /* from 1 */
-    int names;  /* all of them; name[] has the first COLUMNS */
+    int names;  /* names in the line; name[] has at most the first COLUMNS of them */
     struct nc_netfile_name name[COLUMNS];
     char *error;
     size_t size;
@@ -31,7 +34,7 @@ static bool fail(const struct line *line, const char *format, ...)
     return false;
 }
 
-/* Takes the names from the line at `text`; returns where the next begins. */
+/* Takes the names from the line at `text`. Returns the start of the next line. */
 static const char *split(struct line *line, const char *text)
 {
     line->number++;
@@ -74,7 +77,7 @@ static bool is_same(const struct nc_netfile_name *a, const struct nc_netfile_nam
            !memcmp(a->text, b->text, (size_t) a->length);
 }
 
-/* The slot of a name, free if the name is new. FNV-1a. */
+/* The hash table's slot for a name; it is free if the name is new. The hash is FNV-1a. */
 static int *find(const struct nc_netfile *file, const struct nc_netfile_name *name)
 {
     uint64_t hash = 0xcbf29ce484222325u + (uint64_t) name->column;
@@ -88,7 +91,7 @@ static int *find(const struct nc_netfile *file, const struct nc_netfile_name *na
     return &file->slot[i];
 }
 
-/* A name that is there already: right for a switch, under the same switch as before. */
+/* Checks a name that was there before: it must be a switch, and below the same switch as before. */
 static bool check_again(const struct nc_netfile *file, const struct line *line,
                         const struct nc_netfile_name *name, int above)
 {
@@ -103,7 +106,7 @@ static bool check_again(const struct nc_netfile *file, const struct line *line,
     return true;
 }
 
-/* From the highest switch down to the node, each under the one before. */
+/* Adds the names of a line, from the highest switch down to the node, each below the one before. */
 static bool add_line(struct nc_netfile *file, const struct line *line)
 {
     int above = -1;
@@ -127,7 +130,7 @@ static bool add_line(struct nc_netfile *file, const struct line *line)
     return true;
 }
 
-/* The words of a text, those of comments too: at least as many as names. */
+/* The number of words in a text, comments included: at least the number of names. */
 static size_t count_words(const char *text)
 {
     size_t n = 0;

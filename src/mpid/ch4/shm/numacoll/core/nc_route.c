@@ -1,7 +1,9 @@
+/* Makes routes, and finds a rank's position in a call. See nc_route.h. */
+
 #include "nc_route.h"
 
-/* In the groups of one rank, every member but the leaders stands for ranks that no other member
- * stands for. So the sum of size - 1 over all levels is less than the number of ranks. */
+/* In the groups of one rank, the members other than the leaders stand for different ranks. So the
+ * sum of size - 1 over all levels is less than the number of ranks. */
 size_t nc_route_bytes(int ranks, int levels)
 {
     size_t of_first = nc_tree_bytes(1), of_other = nc_tree_bytes(2) - of_first + 2 * sizeof(int);
@@ -9,9 +11,9 @@ size_t nc_route_bytes(int ranks, int levels)
     return (size_t) levels * of_first + (size_t) (ranks - 1) * of_other;
 }
 
-/* Relative ranks of a tree are the members' indices. The place of the rank is fixed, so its index
- * gives the places of all members. Only the leader's place may name another rank than the member
- * there, and the leader is nobody's child. */
+/* Fills l->child. The place of the rank is fixed, so for each index i that the rank may have, the
+ * place of the leader and of all other members follows. Only at the leader's place may the table
+ * have another rank (nc_group_member), and the leader is nobody's child. */
 static void find_children(struct nc_route_level *l, const int *member, int place)
 {
     int size = l->tree.size;
@@ -22,6 +24,7 @@ static void find_children(struct nc_route_level *l, const int *member, int place
     }
 }
 
+/* Appends to `led` the ranks that read this rank's data when it leads the group. */
 static void add_led(struct nc_route *route, const struct nc_route_level *l, const int *member,
                     int place)
 {
@@ -31,7 +34,7 @@ static void add_led(struct nc_route *route, const struct nc_route_level *l, cons
         route->led[route->all++] = l->flat ? member[(place + 1 + i) % size] : l->child[i];
 }
 
-/* Adds a level. The memory behind what the level takes. */
+/* Adds a level. Returns the memory after what the level takes. */
 static int *add_level(struct nc_route *route, int *memory, int level, int size,
                       const struct nc_tree_spec *inside, const struct nc_tree_spec *notice)
 {

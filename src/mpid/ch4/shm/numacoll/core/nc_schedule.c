@@ -1,3 +1,5 @@
+/* The steps of each algorithm for one member. See nc_schedule.h. */
+
 #include "nc_schedule.h"
 
 /* Parts first .. end - 1. */
@@ -5,7 +7,7 @@ struct range {
     int first, end;
 };
 
-/* A ring has the most: two steps for each of the others, and that twice. */
+/* NC_RING has the most: two passes of p - 1 rounds, with a SEND and a receiving step in each. */
 int nc_schedule_most(int p)
 {
     return 4 * (p - 1);
@@ -23,7 +25,7 @@ static void add(struct nc_schedule *s, enum nc_step_kind kind, int peer, struct 
         .peer = peer, .first = parts.first, .end = parts.end, .kind = kind};
 }
 
-/* Marks the step added last. */
+/* Sets wait_sends in the step added last. */
 static void wait_sends(struct nc_schedule *s)
 {
     s->step[s->count - 1].wait_sends = true;
@@ -49,7 +51,7 @@ static void reduce_tree(struct nc_schedule *s, enum nc_tree_kind kind, int k, in
 {
     for (int child = me; (child = nc_tree_next(kind, k, p, me, child)) >= 0;)
         add(s, NC_STEP_REDUCE, child, all(s));
-    /* The smallest subtree is ready first. */
+    /* Receive from the smallest subtree first: it is ready first. */
     if (!nc_tree_larger_last(kind))
         turn_round(s->step, s->step + s->count);
     if (me > 0)
@@ -65,14 +67,14 @@ static void bcast_tree(struct nc_schedule *s, enum nc_tree_kind kind, int k, int
     sends = s->count;
     for (int child = me; (child = nc_tree_next(kind, k, p, me, child)) >= 0;)
         add(s, NC_STEP_SEND, child, all(s));
-    /* The largest subtree has the longest way to go. */
+    /* Send to the largest subtree first: it takes the longest. */
     if (nc_tree_larger_last(kind))
         turn_round(s->step + sends, s->step + s->count);
 }
 
 /* ---- rings ---- */
 
-/* Member, or part, i of p that are counted round; -p <= i < p. */
+/* i modulo p, of members or parts; -p <= i < p. */
 static int cyclic(int i, int p)
 {
     return i < 0 ? i + p : i;
@@ -83,8 +85,9 @@ static bool holds(struct range range, int part)
     return range.first <= part && part < range.end;
 }
 
-/* Part i travels round from member i, whatever is in the way of it; mine and rights are the parts
- * that I and my right neighbour have from the start. */
+/* Allgather round the ring: part i starts at member i and goes from each member to its right
+ * neighbour. `mine` and `rights` are the parts that this member and its right neighbour have from
+ * the start; they are not sent to a member that has them. */
 static void allgather_ring(struct nc_schedule *s, int p, int me, struct range mine,
                            struct range rights)
 {
@@ -99,7 +102,7 @@ static void allgather_ring(struct nc_schedule *s, int p, int me, struct range mi
     }
 }
 
-/* Part i travels round from member i + 1 and is complete with member i. */
+/* Reduce-scatter round the ring: part i starts at member i + 1 and is complete at member i. */
 static void reduce_scatter_ring(struct nc_schedule *s, int p, int me)
 {
     int left = cyclic(me - 1, p), right = cyclic(me + 1 - p, p);
@@ -120,7 +123,7 @@ static void allreduce_ring(struct nc_schedule *s, int p, int me)
     allgather_ring(s, p, me, (struct range){me, me + 1}, (struct range){right, right + 1});
 }
 
-/* Member i and those behind it in the binomial tree, who follow it. */
+/* Member i and its descendants in the binomial tree; their indices follow i. */
 static struct range subtree(int p, int i)
 {
     int end = i + (i & -i);
@@ -128,7 +131,7 @@ static struct range subtree(int p, int i)
     return (struct range){i, i == 0 || end > p ? p : end};
 }
 
-/* A bcast along the binomial tree, of which a member gets but the parts of its subtree. */
+/* A bcast along the binomial tree, in which a member gets the parts of its subtree only. */
 static void scatter_tree(struct nc_schedule *s, int p, int me)
 {
     bcast_tree(s, NC_TREE_KNOMIAL, 2, p, me);
@@ -147,12 +150,13 @@ static void bcast_sag(struct nc_schedule *s, int p, int me)
 
 /* ---- halves and doubles ---- */
 
-/* Halving needs a power of two. Of the first 2 * folded members the odd ones hand theirs to the one
- * below; so member 0 stays, and those who stay are counted again, in the same order. */
+/* Halving needs a power of two. So of the first 2 * folded members, each odd one hands its data to
+ * the member below it and leaves; member 0 stays. The members that stay, the rest, get new indices
+ * in the same order. */
 struct rest {
     int size; /* a power of two */
     int folded;
-    int index; /* mine; -1: I am folded */
+    int index; /* this member's among the rest; -1: this member is folded */
 };
 
 static struct rest rest_of(int p, int me)
@@ -169,7 +173,7 @@ static struct rest rest_of(int p, int me)
     return r;
 }
 
-/* Whom I meet over a distance. */
+/* The partner of this member at a distance: its number in the group. */
 static int across(const struct rest *r, int distance)
 {
     int index = r->index ^ distance;
@@ -177,7 +181,7 @@ static int across(const struct rest *r, int distance)
     return index < r->folded ? 2 * index : index + r->folded;
 }
 
-/* The other half of what both had before I kept this one, the upper or the lower. */
+/* The half that the partner keeps if this member keeps `mine`. upper: `mine` is the upper half. */
 static struct range other_half(struct range mine, bool upper)
 {
     int size = mine.end - mine.first;
@@ -186,8 +190,9 @@ static struct range other_half(struct range mine, bool upper)
                  : (struct range){mine.end, mine.end + size};
 }
 
-/* The largest halves go to the nearest. Each part is complete in one place, whichever operand came
- * first, so that REDUCE will do; it is what an operation in place gives without a copy. */
+/* Reduce-scatter by halves; the largest halves are exchanged at distance 1. Each part is complete
+ * at one member only, so members cannot differ by the order of operands. Therefore all steps are
+ * REDUCE: theirs op mine is what MPI's operations in place compute without a copy. */
 static struct range halve(struct nc_schedule *s, const struct rest *r)
 {
     struct range mine = all(s);
@@ -205,7 +210,8 @@ static struct range halve(struct nc_schedule *s, const struct rest *r)
     return mine;
 }
 
-/* Halving backwards: those who kept the upper half give it to those who kept the lower. */
+/* Undoes the halving as a gather: the partner that kept the upper half sends it to the partner that
+ * kept the lower half. */
 static void gather_halves(struct nc_schedule *s, const struct rest *r, struct range mine)
 {
     for (int distance = r->size / 2; distance > 0; distance /= 2) {
@@ -220,7 +226,7 @@ static void gather_halves(struct nc_schedule *s, const struct rest *r, struct ra
     }
 }
 
-/* Halving backwards, for both. */
+/* Undoes the halving as an allgather: both partners send what they have. */
 static void allgather_halves(struct nc_schedule *s, const struct rest *r, struct range mine)
 {
     for (int distance = r->size / 2; distance > 0; distance /= 2) {
@@ -235,7 +241,8 @@ static void allgather_halves(struct nc_schedule *s, const struct rest *r, struct
     }
 }
 
-/* Both compute the same bits: the operand of the one who comes first is the left one. */
+/* Recursive doubling. Both partners compute the same bits: the operand of the partner with the
+ * lower index is the left one. */
 static void double_all(struct nc_schedule *s, const struct rest *r)
 {
     for (int distance = 1; distance < r->size; distance *= 2) {
@@ -285,7 +292,7 @@ static void allreduce_rest(struct nc_schedule *s, enum nc_algorithm a, const str
         add(s, NC_STEP_SEND, me + 1, all(s));
 }
 
-/* ---- what a group does ---- */
+/* ---- the collectives ---- */
 
 void nc_schedule_reduce(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me)
 {
@@ -311,7 +318,7 @@ void nc_schedule_allreduce(struct nc_schedule *s, enum nc_algorithm a, int k, in
 {
     struct rest r = rest_of(p, me);
 
-    (void) k; /* as the others have it, for a table of the three */
+    (void) k; /* a parameter so that the three functions have one type, see coll/above.c */
     begin(s, a == NC_RING ? p : a == NC_RSAG ? r.size : 1);
     if (p == 1)
         return;

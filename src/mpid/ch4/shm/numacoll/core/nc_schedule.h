@@ -1,30 +1,32 @@
-/* Schedules: each algorithm of a group as a list of messages for each member.
+/* Schedules: for each algorithm of a group, the list of messages of each member.
  *
- * Members are counted as in nc_group.h; member 0 is the leader, which has the message or gets the
- * result. A message of n elements is cut into parts, and a step moves some that follow each other.
- * The lists are arithmetic; the code that runs them knows no algorithm. It goes through the steps
- * in order:
+ * Members are numbered by their index (nc_group.h). Member 0 is the leader: it has the message of a
+ * bcast and gets the result of a reduce. A message of n elements is cut into parts; a step moves a
+ * range of consecutive parts. The functions here only compute the lists. coll/above.c runs the
+ * steps in order and knows no algorithm:
  *
- *   SEND             begins the send and does not wait for it; after the last step it waits for all
- *                    sends
- *   REDUCE,          begins the receive, to elsewhere; if `wait_sends`, waits for all sends so far;
- *   REDUCE_BEHIND    waits for the receive, and combines what came with the member's own parts
- *   RECV             if `wait_sends`, waits for all sends so far; then receives the parts into
+ *   SEND             begins to send and does not wait; after the last step the member waits for all
+ *                    its sends
+ *   REDUCE,          begins to receive into a separate buffer; if `wait_sends`, waits for all its
+ *   REDUCE_BEHIND    sends so far; waits for the receive, and reduces what came with its own parts
+ *   RECV             if `wait_sends`, waits for all its sends so far; then receives the parts into
  *                    place
  *
- * A send may last until its receive is begun: nothing hangs even so. Messages between two members
- * are received in the order they were sent. An empty range is no message on both sides, but its
- * `wait_sends` holds all the same: the next steps rely on it.
+ * A send may be synchronous: it may not complete before its receive has begun. The schedules do not
+ * deadlock even so. Messages between two members are received in the order in which they were sent.
+ * If a range has no elements, there is no message on either side; but the `wait_sends` of such a
+ * step still holds, because later steps rely on it.
  *
- * A step has `wait_sends` if it changes parts that an earlier SEND sent, and no step has waited
- * since; but not the first RECV of an allgather that follows a reduce-scatter. The SEND before that
- * RECV goes to a member that does the same, and if each waited until the other received, neither
- * would begin to receive. The last REDUCE of the reduce-scatter waits instead: by then the other
- * member has begun to receive.
+ * A step has `wait_sends` if it changes parts that an earlier SEND sends and no step has waited
+ * since. There is one exception: the first RECV of an allgather that follows a reduce-scatter. The
+ * SEND before this RECV goes to a member that also sends before it receives. If both waited for
+ * their sends, neither would begin to receive. Instead, the last REDUCE of the reduce-scatter
+ * waits: at that point the other member has begun to receive.
  *
- * What all members send, of m bytes. log is to base 2; q is the largest power of two that is not
- * above p; f = p - q members are folded in before and, but for RSG, given the result after; d is
- * the sum of all depths in the binomial tree, p log(p) / 2 if p = q.
+ * What all members together send for a message of m bytes. log is to base 2; q is the largest power
+ * of two that is not above p; f = p - q members are folded: they hand their data to another member
+ * first and, except in RSG, get the result last; d is the sum of all depths in the binomial tree,
+ * p log(p) / 2 if p = q.
  *
  *              messages                bytes
  *   trees      p - 1                   (p - 1) m
@@ -34,13 +36,15 @@
  *   RSAG       2 q log q + 2 f         (2 (q - 1) + 2 f) m
  *   RING       2 p (p - 1)             2 (p - 1) m
  *
- * If p = q, a member sends log p messages of m in RD, and in RSAG 2 log p messages, 2 (p - 1) / p m
- * together; in RING always 2 (p - 1) messages, as much together.
+ * If p = q, a member sends log p messages of m bytes in RD, and in RSAG 2 log p messages with
+ * 2 (p - 1) / p m bytes in all. In RING, with any p, it sends 2 (p - 1) messages with 2 (p - 1) / p
+ * m bytes in all.
  *
  * Sources. Which algorithms, and the trees: Kurnosov 2023, 2020. RD, RSG, RSAG and the folding:
- * Rabenseifner 2004, and Thakur, Rabenseifner, Gropp 2005 on reduce and allreduce. SAG: the latter
- * on broadcast, after van de Geijn, with Zhou et al. 2015: nobody is sent a part the scatter left
- * there; so nobody takes a part twice either. RING: Patarasuk, Yuan 2009. */
+ * Rabenseifner 2004, and Thakur, Rabenseifner, Gropp 2005 on reduce and allreduce. SAG: Thakur,
+ * Rabenseifner, Gropp 2005 on broadcast, after van de Geijn; with Zhou et al. 2015: the allgather
+ * does not send a member the parts that it has from the scatter, so no member gets a part twice.
+ * RING: Patarasuk, Yuan 2009. */
 
 #ifndef NC_SCHEDULE_H_INCLUDED
 #define NC_SCHEDULE_H_INCLUDED
@@ -70,37 +74,39 @@ enum nc_step_kind {
 };
 
 struct nc_step {
-    int peer;       /* member */
+    int peer;       /* index of the other member */
     int first, end; /* parts first .. end - 1 */
     enum nc_step_kind kind;
-    bool wait_sends; /* my sends so far must be over before mine is changed */
+    bool wait_sends; /* wait for this member's sends so far before `mine` is changed */
 };
 
 struct nc_schedule {
     int parts;
-    int count;            /* steps; none if p is 1 */
+    int count;            /* steps; 0 if p is 1 */
     struct nc_step *step; /* the caller's memory, for nc_schedule_most(p) steps */
 };
 
-/* Steps of any algorithm and any member, at most. */
+/* Upper bound of the number of steps, for all algorithms and members. */
 int nc_schedule_most(int p);
 
-/* The steps of member me, 0 <= me < p; k >= 2 is the degree of NC_KARY and NC_KNOMIAL, and nothing
- * to the others. O(steps), times log p in a tree. The operation is associative and commutative.
+/* The next three functions write the steps of member me, 0 <= me < p, to s->step, the caller's
+ * memory. k >= 2 is the degree of NC_KARY and NC_KNOMIAL; the other algorithms ignore it. The
+ * reduction operation must be associative and commutative. O(steps), times log p in a tree.
  *
- * Result at member 0; NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN or NC_RSG. What the others
- * have may be changed. */
+ * Reduce to member 0 by NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN or NC_RSG. The data of the other
+ * members may be overwritten. */
 void nc_schedule_reduce(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
 
-/* From member 0; NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN or NC_SAG. */
+/* Bcast from member 0 by NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN or NC_SAG. */
 void nc_schedule_bcast(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
 
-/* NC_RD, NC_RSAG or NC_RING. All members have the same result, bit by bit, even if a op b and
- * b op a differ in some: where two combine the same, both put the same operand on the left. */
+/* Allreduce by NC_RD, NC_RSAG or NC_RING. The results of all members are equal bit by bit, even if
+ * a op b and b op a differ in some bits: if two members reduce the same two operands, both put the
+ * same operand on the left. */
 void nc_schedule_allreduce(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
 
-/* Where part i of n elements starts; it ends where part i + 1 starts, and may be empty. It is
- * n * i / parts, also if n * i is more than a size_t holds. */
+/* The first element of part i of a message of n elements: n * i / parts, without overflow. A part
+ * ends where the next one starts, and may be empty. */
 static inline size_t nc_schedule_part(size_t n, int parts, int i)
 {
     size_t c = (size_t) parts, j = (size_t) i;

@@ -1,23 +1,27 @@
+/* The rules for `auto`, as tables. See nc_select.h. */
+
 #include "nc_select.h"
 
 #include <limits.h>
 
 enum answer { NO, YES, ANY };
 
-/* doc/design-notes.md has the measurements. */
+/* The first row that fits decides; the last row always fits. doc/design-notes.md has the
+ * measurements. */
 static const struct {
     int ranks; /* at most */
     enum answer oversubscribed, numa_nodes;
     enum nc_barrier_kind kind;
 } barrier[] = {
-    /* two signals that cross each other */
+    /* the two ranks signal each other at the same time */
     {2, ANY, ANY, NC_BARRIER_DISSEMINATION},
-    /* every step that waits costs a turn of the scheduler: one counter has the fewest */
+    /* each step in which a rank waits costs a turn of the scheduler: one counter has the fewest */
     {INT_MAX, YES, ANY, NC_BARRIER_CENTRAL},
-    /* each line crosses once up and once down: the fewest crossings, whatever the mapping */
+    /* lines cross between NUMA nodes once going up and once going down: the fewest crossings,
+     * whatever the mapping of ranks */
     {INT_MAX, NO, YES, NC_BARRIER_HIERARCHICAL},
     {16, NO, NO, NC_BARRIER_DISSEMINATION},
-    /* Kurnosov, Tokmasheva 2022: the best of those they tried on 64 cores of one NUMA node */
+    /* Kurnosov, Tokmasheva 2022: the fastest of those compared on 64 cores of one NUMA node */
     {INT_MAX, NO, NO, NC_BARRIER_COMBINING},
 };
 
@@ -37,17 +41,17 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
     return barrier[i].kind;
 }
 
-/* Likewise. */
+/* Here, too, the first row that fits decides, and the last row always fits. */
 static const struct {
     int ranks; /* at most */
     enum answer inlined, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
-    /* one wave */
+    /* every rank reduces all, in one phase */
     {2, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
     {16, YES, ANY, NC_ALLREDUCE_SYMMETRIC},
     {INT_MAX, YES, ANY, NC_ALLREDUCE_RB},
-    /* everything crosses once up and once down */
+    /* the message crosses between NUMA nodes once going up and once going down */
     {INT_MAX, NO, YES, NC_ALLREDUCE_RB},
     {INT_MAX, NO, NO, NC_ALLREDUCE_SLICED},
 };

@@ -1,4 +1,5 @@
-/* Which algorithm serves where the user leaves it open: rules, as tables. */
+/* The algorithms that the value `auto` of the settings BARRIER and ALLREDUCE_VERSION stands for, by
+ * rules. mpich/choose.c asks when a communicator is set up, coll/allreduce.c in each call. */
 
 #ifndef NC_SELECT_H_INCLUDED
 #define NC_SELECT_H_INCLUDED
@@ -6,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The barriers, in the order of BARRIER's values in cvars.yaml, behind auto: X(NAME, name). What
- * each is, is in shm/nc_barrier.c. */
+/* The barriers: X(NAME, name), in the order of the values of BARRIER in cvars.yaml, where `auto`
+ * comes before them. shm/nc_barrier.c has the function of each. */
 #define NC_BARRIERS(X) \
     X(CENTRAL, central) \
     X(FLAT, flat) \
@@ -25,14 +26,14 @@ enum nc_barrier_kind {
         NC_BARRIER_KINDS
 };
 
-/* The ranks of a node, as far as the rules ask. */
+/* What the rules depend on, of the ranks of a node. Equal on all ranks of the node. */
 struct nc_situation {
     int ranks;
-    bool numa_nodes;     /* they are on several */
-    bool oversubscribed; /* they outnumber processors */
+    bool numa_nodes;     /* the ranks are on several NUMA nodes */
+    bool oversubscribed; /* more ranks than processors they may use */
 };
 
-/* By the first rule that fits; one always does. */
+/* The barrier for a situation. */
 enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation);
 
 enum nc_allreduce_version {
@@ -43,7 +44,8 @@ enum nc_allreduce_version {
     NC_ALLREDUCE_VERSIONS
 };
 
-/* The same, of a message of so many bytes; up to inline_bytes go inline in a control slot. */
+/* The version of allreduce inside a node for a message of so many bytes; messages of at most
+ * inline_bytes are sent inline. */
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes,
                                               size_t inline_bytes);
 

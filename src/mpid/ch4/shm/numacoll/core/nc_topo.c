@@ -1,4 +1,5 @@
-/* Always built: nc_level_spec.c parses levels. */
+/* Always built: nc_level_spec.c parses levels. This file finds the active levels, by the rules that
+ * nc_topo.h numbers. */
 
 #include "nc_topo.h"
 
@@ -57,16 +58,17 @@ bool nc_levels_parse(const char *text, unsigned *levels, char *error, size_t siz
     return true;
 }
 
-/* Finds ranks by unit: a hash table, half full at most. */
+/* Finds the first rank of each unit of a level: a hash table, at most half full. */
 struct finder {
     const struct nc_locations *locations;
     int level;
     size_t slots;
-    int *slot; /* the first rank met of a unit; -1: free */
+    int *slot; /* the first rank found in a unit; -1: free */
     long looks;
 };
 
-/* What tells a unit from all others of its level: below node, numbers repeat on every node. */
+/* Computes an id that no other unit of the level has: below the node, every node has the same unit
+ * numbers. Returns false if the rank's unit or node is not known. */
 static bool identify(const struct finder *f, int rank, uint64_t *id)
 {
     const int *unit = f->locations->unit + (size_t) rank * (size_t) f->locations->columns;
@@ -76,7 +78,7 @@ static bool identify(const struct finder *f, int rank, uint64_t *id)
     return node >= 0 && unit[f->level] >= 0;
 }
 
-/* The first rank met that has this id; `rank` if there was none. */
+/* The first rank found with this id; `rank` if it is the first. */
 static int find_first(struct finder *f, uint64_t id, int rank)
 {
     uint64_t other, hash = id * 0x9e3779b97f4a7c15u >> 32;
@@ -91,7 +93,7 @@ static int find_first(struct finder *f, uint64_t id, int rank)
     }
 }
 
-/* Every rank's leader on a level. Returns the number of units, 0 if one is not known. */
+/* Writes every rank's leader on a level. Returns the number of units, 0 if a unit is unknown. */
 static int find_leaders(struct finder *f, int level, int *leader)
 {
     int units = 0;
@@ -108,6 +110,7 @@ static int find_leaders(struct finder *f, int level, int *leader)
     return units;
 }
 
+/* Whether each unit of the lower level lies inside one unit of the higher level. */
 static bool lies_inside(const int *lower, const int *higher, int ranks)
 {
     for (int rank = 0; rank < ranks; rank++) {
@@ -117,8 +120,9 @@ static bool lies_inside(const int *lower, const int *higher, int ranks)
     return true;
 }
 
-/* The levels that rules 1 to 4 leave, and the top, in rows of leaders from `above` on. From the top
- * down, so that of two levels that cross the lower one goes. */
+/* Finds the top and the levels that rules 1 to 4 leave: their units, and their leaders in rows of
+ * memory that begin at `above`. Goes from the top down, so that of two levels that cross the lower
+ * one is dropped. */
 static void find_levels(struct finder *f, unsigned levels, int *above, int *units, int **leader)
 {
     int ranks = f->locations->ranks;
@@ -142,7 +146,8 @@ static bool is_cache(enum nc_level level)
     return level < NC_LEVEL_NUMA;
 }
 
-/* Rule 5. Of levels that lie inside each other, those with as many units are the same. */
+/* Rule 5. The levels lie inside each other, so two levels with equally many units group the ranks
+ * in the same way. */
 static void add_level(struct nc_topo *topo, enum nc_level level, int units, const int *leader)
 {
     int last = topo->levels - 1;

@@ -1,6 +1,8 @@
+/* Makes trees: the shapes by arithmetic on relative ranks, and tables of them. See nc_tree.h. */
+
 #include "nc_tree.h"
 
-/* The arrays of a tree, and the size of each subtree while the tree is made. */
+/* For the arrays of a tree, and for the size of each subtree while the tree is made. */
 size_t nc_tree_bytes(int p)
 {
     return sizeof(int) * (4 * (size_t) p + 1);
@@ -32,15 +34,15 @@ int nc_tree_parent(enum nc_tree_kind kind, int k, int i)
     }
 }
 
-/* The only rank that can be the next child of i: the first, if child is i. */
+/* The only rank that can be the next child of i after `child`; the first child if `child` is i. */
 static long next_candidate(enum nc_tree_kind kind, int k, int i, int child)
 {
     long weight = 1;
 
     if (kind == NC_TREE_KARY && child == i)
         return (long) k * i + 1;
-    /* A k-nomial tree's children differ from i in one base-k digit; 1, 2, .. k - 1, then the digit
-     * above. */
+    /* In a k-nomial tree the children differ from i in one base-k digit, which is 1, 2, .. k - 1;
+     * then the next higher digit follows. */
     while (kind == NC_TREE_KNOMIAL && weight * k <= child - i)
         weight *= k;
     return child + weight;
@@ -65,8 +67,8 @@ static void find_parents(struct nc_tree *tree, enum nc_tree_kind kind, int k)
     }
 }
 
-/* Lists the children of each rank, the higher ones first. While this goes on, first[i] is where the
- * next child of i goes; afterwards it is put back. */
+/* Lists the children of each rank, the higher ones first. Meanwhile first[i] is the index in
+ * child[] where the next child of i is put; the last loop restores first[]. */
 static void list_children(struct nc_tree *tree)
 {
     int p = tree->size;
@@ -80,7 +82,7 @@ static void list_children(struct nc_tree *tree)
     tree->first[0] = 0;
 }
 
-/* A parent is a lower rank than its children. */
+/* Counts the ranks of each subtree, in one pass, as a parent is a lower rank than its children. */
 static void measure_subtrees(const struct nc_tree *tree, int *subtree)
 {
     for (int i = 0; i < tree->size; i++)
@@ -89,8 +91,8 @@ static void measure_subtrees(const struct nc_tree *tree, int *subtree)
         subtree[tree->parent[i]] += subtree[i];
 }
 
-/* Larger subtrees first; equal ones stay as they are. The many children of a flat tree are in
- * order; to insert the few of another is cheap. */
+/* Sorts children by subtree, larger ones first; equal ones keep their order. Insertion is fast: the
+ * many children of a flat tree are in order already, and other trees have few children. */
 static void sort(int *child, int n, const int *subtree)
 {
     for (int i = 1; i < n; i++) {

@@ -1,4 +1,5 @@
-/* Always built: info keys and selection files are checked without shared memory too. */
+/* Always built: info keys and selection files are checked without shared memory too. This file has
+ * a parser, a formatter and a description for each kind of variable. */
 
 #include "nc_variable.h"
 
@@ -85,8 +86,8 @@ static bool parse_choice(const struct nc_variable *v, const char *text, int *val
     return *text == 0 || nc_words_find(v->values, text, n, &number);
 }
 
-/* words, with a comma and a space between, behind a beginning; a word with a slash at its end takes
- * a degree. */
+/* Writes a beginning and then the words with a comma and a space between. A slash at the end of a
+ * word (it takes a degree) is written as /K. */
 static void list_words(const char *beginning, const char *words, char *text, size_t size)
 {
     snprintf(text, size, "%s", beginning);
@@ -103,7 +104,7 @@ static void words_allowed(const struct nc_variable *v, char *text, size_t size)
     list_words("one of ", v->values, text, size);
 }
 
-/* ---- levels, and what is said of each ---- */
+/* ---- levels, level specs and links ---- */
 
 static bool parse_levels(const struct nc_variable *v, const char *text, int *value)
 {
@@ -117,7 +118,7 @@ static bool parse_levels(const struct nc_variable *v, const char *text, int *val
     return right;
 }
 
-/* The names of the levels whose bit is set, commas between. */
+/* Writes the names of the levels whose bit is set, with commas between. */
 static void format_levels(const struct nc_variable *v, int value, char *text, size_t size)
 {
     (void) v;
