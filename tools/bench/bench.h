@@ -1,4 +1,8 @@
-/* numacoll-bench: times collectives under several algorithms in one run. */
+/* numacoll-bench: times collectives under several algorithms in one run. main.c calls the other
+ * files in this order: options.c parses the command line; switch.c selects an algorithm through
+ * MPI_T; measure.c makes the calls (collectives.c) between barriers of its own (gate.c); stats.c
+ * makes a result of the times; output.c and plot.c write the results, with a description of the
+ * machine (machine.c). */
 
 #ifndef BENCH_H_INCLUDED
 #define BENCH_H_INCLUDED
@@ -26,26 +30,26 @@ struct call {
     int rank, ranks, root;
     size_t m; /* bytes of a block */
     unsigned char *in, *out;
-    unsigned seed; /* of the data, where they are verified */
+    unsigned seed; /* of the data, in a call whose data is verified */
 };
 
-/* How many blocks of m bytes a buffer has. */
+/* The number of blocks of m bytes in a buffer. */
 enum blocks { NO_BLOCK, ONE_BLOCK, BLOCK_PER_RANK };
 
 struct collective {
     const char *name; /* lower case, otherwise as in MPIR_CVAR_<NAME>_INTRA_ALGORITHM */
     bool rooted;
-    enum blocks in, out;                  /* without any the collective has no size */
-    int (*make)(const struct call *call); /* returns MPI's error */
-    void (*fill)(const struct call
-                     *call); /* the inputs, and what is no result into the outputs; NULL: nothing */
-    bool (*verify)(const struct call *call); /* NULL: nothing */
+    enum blocks in, out;                   /* NO_BLOCK in both: the collective has no size */
+    int (*make)(const struct call *call);  /* makes the call; returns MPI's error */
+    void (*fill)(const struct call *call); /* writes the inputs, and wrong results into the outputs;
+                                              NULL: nothing */
+    bool (*verify)(const struct call *call); /* whether the results are right; NULL: no results */
 };
 
-/* The row of this name, or NULL. */
+/* The collective of this name, or NULL. */
 const struct collective *collective_find(const char *name);
 
-/* Writes the names of all rows into text, ", " between. */
+/* Writes the names of all collectives to text[n], ", " between. */
 void collective_names(char *text, size_t n);
 
 bool collective_has_size(const struct collective *collective);
@@ -54,13 +58,13 @@ bool collective_has_size(const struct collective *collective);
 
 /* VAR=VALUE; VAR without MPIR_CVAR_NUMACOLL_, lower case. */
 struct parameter {
-    const char *option; /* that it was given by, for messages */
+    const char *option; /* the option it was given by, for messages */
     const char *name, *value;
 };
 
 /* numacoll:bcast_tree=kary:bcast_tree_k=3, numacoll:reduce_group=numa:flat,node:chain */
 struct algorithm {
-    const char *label; /* as a whole */
+    const char *label; /* the whole text */
     const char *name;  /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
     struct parameter parameters[MAX_PARAMETERS];
     int parameter_count;
@@ -80,22 +84,22 @@ struct options {
     int sweep_count;
     size_t sizes[MAX_SIZES]; /* bytes */
     int size_count;
-    int rank_counts[MAX_RANK_COUNTS]; /* none: all ranks */
+    int rank_counts[MAX_RANK_COUNTS]; /* if there is none, all ranks */
     int rank_count_count;
     int rounds;
-    double seconds; /* for the whole run, about */
+    double seconds; /* approximate time of the whole run */
     bool off_cache;
     bool rotate_root;
     const char *csv, *json, *plot; /* files, or NULL */
 };
 
-/* Parses what can be parsed without MPI; a wrong option or --help ends the process, with a word
- * from rank 0 only. */
+/* Parses what can be parsed without MPI. A wrong option or --help ends the process on every rank;
+ * only rank 0 writes a message. */
 void options_parse(struct options *options, int argc, char **argv, int rank);
 
 bool algorithm_is_numacoll(const struct algorithm *algorithm);
 
-/* Sizes that are measured: 1 for a collective without. */
+/* The number of sizes that are measured: 1 for a collective without a size. */
 int options_sizes_of(const struct options *options, const struct collective *collective);
 
 /* Characters of the longest name of an algorithm. */
@@ -112,99 +116,106 @@ struct machine {
     uint64_t l1d, l2, l3, memory; /* bytes; 0: none or unknown */
 };
 
-/* Read once, at the first call; after MPI_Init. */
+/* The machine; it is read at the first call. Call it after MPI_Init. */
 const struct machine *machine_get(void);
 
-/* In one line. */
+/* Writes the machine to text[n], in one line. */
 void machine_text(char *text, size_t n);
 
 /* ---- stats.c ---- */
 
-/* Of one size and algorithm; microseconds per call, the slowest rank's. */
+/* The result of one size and algorithm: microseconds per call, of the slowest rank of each call. */
 struct result {
-    double median;        /* of the rounds' medians */
+    double median;        /* of the medians of the rounds */
     double min, p90, p99; /* over all calls */
     double cv;            /* standard deviation over mean, of all calls */
     double ratio, ratio_low,
-        ratio_high; /* to the baseline: median, lowest, highest of the rounds */
+        ratio_high; /* to the baseline: median, lowest and highest ratio of a round */
     int rounds, calls;
 };
 
-/* What was measured of one algorithm and size: rounds of n calls. */
+/* The times of one size and algorithm: rounds of n calls. */
 struct series {
-    double *times; /* [rounds * n] */
+    double *times; /* [rounds * n] microseconds */
     int rounds, n;
     double medians[MAX_ROUNDS];
 };
 
-/* Sorts the values. q in 0..1 */
+/* Quantile q, 0 to 1, of values[n]. Sorts the values. */
 double stats_quantile(double *values, int n, double q);
 
-/* The median of a copy; NaN without memory for one. */
+/* The median of values[n], which stay as they are; NaN if there is no memory for a copy. */
 double stats_median(const double *values, int n);
 
-/* Sorts the times of the series. */
+/* Makes the result of a series. Sorts the times of the series. */
 void stats_summarise(struct result *result, struct series *series, const struct series *baseline);
 
 /* ---- gate.c ---- */
 
-/* One barrier of our own for all algorithms, after which every rank starts at the same moment.
- * gate_pass returns that moment in seconds of gate_now(). */
+/* The barrier before each call, the same for all algorithms. After it all ranks start at the same
+ * moment; gate_pass returns this moment, in seconds of gate_now(). Every rank of the communicator
+ * calls gate_init, gate_pass and gate_finish. */
 void gate_init(MPI_Comm comm);
 double gate_pass(void);
 double gate_now(void);
 void gate_finish(void);
 
-/* ---- switch.c: which algorithm serves, through MPI_T. Texts say what is wrong; NULL: nothing.
- * ---- */
+/* ---- switch.c ---- */
+
+/* Selects the algorithm that serves, through MPI_T. The functions that return a text return what is
+ * wrong, or NULL. */
 
 const char *switch_init(void);
 void switch_finish(void);
 
-/* Whether the collective has the algorithm, and there are its parameters. */
+/* Checks that the collective has the algorithm, and that the variables of its parameters exist. */
 const char *switch_check(const struct collective *collective, const struct algorithm *algorithm);
 
-/* Opens the variables of a collective, for the calls below. */
+/* Opens the variables of a collective, for the functions below. */
 const char *switch_open(const struct collective *collective);
 void switch_close(void);
 
-/* From on to off the algorithm serves, with the parameters that are variables of the process. */
+/* Between switch_on and switch_off the algorithm serves, with those of its parameters that are
+ * variables of the process. */
 const char *switch_on(const struct algorithm *algorithm);
 void switch_off(void);
 
-/* The user's calls that numacoll served in this process as the algorithm says; from on to off, for
- * a numacoll. */
+/* The number of this program's calls that numacoll has served in this process as the algorithm
+ * says. Valid between switch_on and switch_off, for an algorithm of numacoll. */
 unsigned long long switch_served(void);
 
-/* The communicator of an algorithm: comm, or a duplicate with its parameters as info keys. *problem
- * becomes an error text, an empty one where MPI has already said what is wrong, or NULL. */
+/* The communicator for the calls of an algorithm: comm, or a duplicate with the algorithm's
+ * parameters as info keys. *problem: what is wrong, empty if MPI has already written a message, or
+ * NULL. */
 MPI_Comm switch_comm(const struct algorithm *algorithm, MPI_Comm comm, const char **problem);
 
 /* ---- measure.c ---- */
 
-/* A collective on a number of ranks. */
+/* The results of a collective on a number of ranks. */
 struct measurement {
     const struct collective *collective;
     int ranks;
     struct result cell[MAX_SIZES][MAX_ALGORITHMS];
 };
 
-/* Measures on comm, which gate_init() has seen; false, after a message, if an algorithm did not
- * serve or data was wrong. */
+/* Measures on comm, for which gate_init() was called. Every rank of comm calls it. Returns false,
+ * after a message, if an algorithm did not serve or data was wrong. */
 bool measure(const struct options *options, MPI_Comm comm, struct measurement *measurement);
 
-/* ---- progress.c: a bar on the terminal of mpiexec, if it writes its errors to one. For rank 0.
- * ---- */
+/* ---- progress.c ---- */
+
+/* Draws a progress bar on the terminal to which mpiexec writes its errors, if there is one. Rank 0
+ * calls these functions. */
 
 void progress_begin(int steps, double seconds);
 void progress_step(void);
 
-/* Makes room for other output. */
+/* Erases the bar, before other output. */
 void progress_clear(void);
 
 /* ---- output.c, plot.c ---- */
 
-/* "64 KiB"; "bcast, 2 ranks, off-cache" */
+/* Write texts such as "64 KiB" and "bcast, 2 ranks, off-cache" to text[n]. */
 void size_text(size_t m, char *text, size_t n);
 void measurement_text(const struct options *options, const struct measurement *measurement,
                       char *text, size_t n);
@@ -214,16 +225,17 @@ bool output_csv(const struct options *options, const struct measurement *all, in
 bool output_json(const struct options *options, const struct measurement *all, int n);
 bool plot(const struct options *options, const struct measurement *measurement);
 
-/* The file of a picture: F itself, or with -COLL-N before its suffix where there are several. To be
- * freed. */
+/* The file name of a picture: that of --plot; if there are several pictures, with -COLLECTIVE-RANKS
+ * before its suffix. The caller frees it. */
 char *plot_file(const struct options *options, const struct collective *collective, int ranks);
 
-/* Whether the name of a picture has a suffix there is a picture for. */
+/* Whether the suffix of a file name is that of a kind of picture plot() can make. */
 bool plot_suffix_known(const char *file);
 
 /* ---- main.c ---- */
 
-/* Whether no rank of comm has a problem. The lowest that has one says it, unless it is empty. */
+/* Whether no rank of comm has a problem. Every rank of comm calls it, with a problem or NULL. The
+ * lowest rank with a problem writes it, unless it is an empty text. */
 bool all_well(MPI_Comm comm, const char *problem);
 
 #endif

@@ -1,5 +1,5 @@
-/* The collectives: one row each, and the functions that make a call, fill its inputs and verify its
- * outputs. */
+/* The collectives numacoll-bench can time: for each a row in a table, with functions that make a
+ * call, fill its inputs and verify its outputs. measure.c calls them. */
 
 #include "bench.h"
 
@@ -44,9 +44,9 @@ static bool bcast_verify(const struct call *c)
     return block_is(c->in, c->m, c->seed);
 }
 
-/* ---- scatter, gather, allgather: block i is that of rank i ---- */
+/* ---- scatter, gather, allgather: block i belongs to rank i ---- */
 
-/* Counts and places of equal blocks, for the v forms. */
+/* Counts and displacements of equal blocks, for MPI_Scatterv, MPI_Gatherv and MPI_Allgatherv. */
 static struct {
     size_t m;
     int ranks, *counts, *displs;
@@ -119,7 +119,7 @@ static bool blocks_are(const unsigned char *blocks, const struct call *c)
     return true;
 }
 
-/* What is received is first made wrong. */
+/* The outputs are filled with wrong data, so that a call that writes nothing is noticed. */
 static void fill_for_one(const struct call *c)
 {
     fill_blocks(c->in, c, c->seed);
@@ -147,7 +147,7 @@ static bool verify_at_root(const struct call *c)
     return c->rank != c->root || blocks_are(c->out, c);
 }
 
-/* ---- reduce, allreduce: sums of the longest numbers that a block consists of ---- */
+/* ---- reduce, allreduce: sums of the longest numbers that a block can be divided into ---- */
 
 static size_t number_bytes(size_t m)
 {
@@ -179,7 +179,7 @@ static int allreduce(const struct call *c)
     return MPI_Allreduce(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->comm);
 }
 
-/* Number i of a block of m bytes is value. A char keeps what is below 256, as its sums do. */
+/* Sets number i of a block of m bytes. A char keeps the value modulo 256, as sums of chars do. */
 static void set_number(unsigned char *block, size_t m, int i, unsigned value)
 {
     switch (number_bytes(m)) {
@@ -206,8 +206,8 @@ static bool number_is(const unsigned char *block, size_t m, int i, unsigned valu
     }
 }
 
-/* What ranks add: the pattern plus the rank. The sums are exact in any order, in floats up to 5000
- * ranks. */
+/* Number i of the result. Each rank contributes the pattern plus its rank. The sums are exact in
+ * any order of additions; those of floats up to 5000 ranks. */
 static unsigned sum(const struct call *c, int i)
 {
     unsigned n = (unsigned) c->ranks;

@@ -1,6 +1,6 @@
-/* The barrier between calls. On one node: counters in a shared window and a common moment to start,
- * so that nobody's call is measured while others are still leaving the barrier. Across nodes: a
- * dissemination barrier of messages. */
+/* The barrier between the calls that are timed. On one node: counters in a shared window, and a
+ * common moment to start, so that no rank's call is timed while other ranks still leave the
+ * barrier. On several nodes: a dissemination barrier of messages. */
 
 #include "bench.h"
 

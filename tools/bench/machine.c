@@ -1,5 +1,6 @@
-/* What a time depends on: processors, caches and NUMA nodes as hwloc sees them (the C library asks
- * the processor, which in a virtual machine tells of the host), kernel, MPI. */
+/* Describes the machine, as the times depend on it: processors, caches, NUMA nodes, kernel, MPI.
+ * Caches are described by hwloc: the C library asks the processor, which in a virtual machine
+ * reports the caches of the host. */
 
 #include "bench.h"
 
@@ -43,7 +44,7 @@ static void read_topology(struct machine *m)
     hwloc_topology_destroy(topology);
 }
 
-/* The first line of several, "MPICH Version:<tab>4.0.2". */
+/* Takes the first line of the library's version, "MPICH Version:<tab>4.0.2". */
 static void read_mpi(struct machine *m)
 {
     char all[MPI_MAX_LIBRARY_VERSION_STRING];

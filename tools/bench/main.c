@@ -1,3 +1,6 @@
+/* numacoll-bench's main program: checks what the options ask for, measures each collective on each
+ * number of ranks, and writes the results. Every rank runs it; rank 0 writes. See bench.h. */
+
 #include "bench.h"
 
 #include <stdio.h>
@@ -22,7 +25,7 @@ bool all_well(MPI_Comm comm, const char *problem)
     return first == n;
 }
 
-/* ---- what can be wrong before anything is measured; error texts, or NULL ---- */
+/* ---- checks before anything is measured; they return what is wrong, or NULL ---- */
 
 static const char *check_ranks(struct options *o)
 {
@@ -53,7 +56,7 @@ static const char *check_algorithms(const struct options *o)
     return error;
 }
 
-/* Leaves no file behind that was not there. */
+/* Whether the file can be written. A file that did not exist does not exist afterwards. */
 static const char *check_file(const char *option, const char *file)
 {
     static char problem[1024];
@@ -109,8 +112,8 @@ static bool check(struct options *o)
 
 /* ---- measuring and writing ---- */
 
-/* Rank 0's verdict. Ranks that did not take part wait here: they sleep, for the others need the
- * processors. */
+/* Returns rank 0's value of `good` on all ranks. Ranks that did not take part in a measurement wait
+ * here. They sleep while they wait, so that the other ranks have the processors. */
 static bool verdict(int good)
 {
     MPI_Request request;
@@ -123,7 +126,7 @@ static bool verdict(int good)
     return good;
 }
 
-/* All collectives on the first n ranks. */
+/* Measures all collectives on the first n ranks. */
 static bool measure_on(const struct options *o, int n, struct measurement *measurements)
 {
     MPI_Comm comm;
@@ -185,8 +188,8 @@ int main(int argc, char **argv)
     bool good;
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
-    /* MPICH reads it in MPI_Init: auto is to be MPICH's own choice, whatever the user's environment
-     * serves */
+    /* MPICH reads this variable in MPI_Init. With it the algorithm `auto` is MPICH's own choice,
+     * whatever the user's environment says */
     setenv("MPIR_CVAR_NUMACOLL_COLLECTIVES", "none", 1);
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -1,5 +1,6 @@
-/* The measurement. For each size, rounds; in each round one block of calls per algorithm, in turn.
- * The first calls of a block are dropped from the times and serve to verify the data. */
+/* The measurement of a collective. Each size has several rounds; in each round every algorithm in
+ * turn has one block of calls. The first calls of a block are not timed, but their data is
+ * verified. main.c calls measure(). */
 
 #include "bench.h"
 
@@ -12,7 +13,8 @@ enum {
     MIN_CALLS = 32,
     MAX_CALLS = 2000,
     TRIAL_CALLS = 3,
-    WARM_UP = 2, /* on a new communicator: numacoll serves from the second call on (CREATE_AFTER) */
+    WARM_UP =
+        2, /* calls on a new communicator: numacoll serves from the second on (CREATE_AFTER) */
     PAGE = 4096,
     LINE = 64
 };
@@ -22,17 +24,17 @@ enum {
 struct pool {
     unsigned char *bytes;
     size_t size;
-    uint64_t state; /* of the generator that picks buffers, the same on all ranks */
+    uint64_t state; /* of the random generator that picks buffers; equal on all ranks */
 };
 
 struct bench {
     const struct options *options;
     const struct collective *collective;
     MPI_Comm comm;
-    MPI_Comm comms[MAX_ALGORITHMS]; /* of each algorithm: comm, or its own */
+    MPI_Comm comms[MAX_ALGORITHMS]; /* of each algorithm: comm, or one of its own */
     int rank, ranks;
     struct pool pool;
-    unsigned seed; /* of the last verified call, the same on all ranks */
+    unsigned seed; /* of the last verified call; equal on all ranks */
 };
 
 /* ---- buffers ---- */
@@ -44,7 +46,7 @@ static size_t pages(const struct bench *b, enum blocks blocks, size_t m)
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* From one pair of buffers to the next: the page more lets them begin at any line. */
+/* Bytes from one pair of buffers to the next. With one page more, a pair can begin at any line. */
 static size_t step(const struct bench *b, size_t m)
 {
     return pages(b, b->collective->in, m) + pages(b, b->collective->out, m) + PAGE;
@@ -70,8 +72,8 @@ static bool make_pool(struct bench *b)
     return b->pool.bytes;
 }
 
-/* The buffers of the next call; off-cache, of many, picked at random: a regular walk would be
- * foreseen by the processor's prefetchers, in one algorithm and not in another. */
+/* Chooses the buffers of the next call. With --off-cache they are picked at random from many,
+ * because prefetchers would foresee a regular order, for some algorithms and not for others. */
 static void place(struct bench *b, struct call *c)
 {
     struct pool *pool = &b->pool;
@@ -93,7 +95,7 @@ static struct call new_call(const struct bench *b, int a, size_t m)
     return (struct call){.comm = b->comms[a], .rank = b->rank, .ranks = b->ranks, .m = m};
 }
 
-/* One call; microseconds from the common start. What is wrong, or NULL. */
+/* Makes one call. *us: microseconds from the common start. Returns what is wrong, or NULL. */
 static const char *timed_call(struct bench *b, struct call *c, bool verified, double *us)
 {
     double start;
@@ -110,14 +112,15 @@ static const char *timed_call(struct bench *b, struct call *c, bool verified, do
     return verified && b->collective->verify && !b->collective->verify(c) ? "wrong data" : NULL;
 }
 
-/* Calls at the start of a block of n that are not timed: fewer where a call takes so long that
- * blocks are short. */
+/* The number of calls at the start of a block of n that are not timed: fewer if calls take so long
+ * that blocks are short. */
 static int dropped_of(int n)
 {
     return n >= MIN_CALLS ? DROPPED : 1;
 }
 
-/* The dropped calls and n timed ones. What is wrong with any of them, or NULL. */
+/* Makes the calls of a block: the dropped ones and n timed ones. Returns the first thing that is
+ * wrong, or NULL. */
 static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, double *times)
 {
     struct call c = new_call(b, a, m);
@@ -137,8 +140,8 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
     return problem;
 }
 
-/* Whether a block of n calls was good, on all ranks alike; the first rank where it was not says
- * what was wrong. */
+/* Whether a block of n calls was good on all ranks; the lowest rank on which it was not writes what
+ * is wrong. */
 static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
                   unsigned long long served)
 {
@@ -154,7 +157,7 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
     return all_well(b->comm, problem ? text : NULL);
 }
 
-/* A block of n timed calls; on rank 0 times[i] becomes the slowest rank's. */
+/* Makes a block of n timed calls. On rank 0, times[i] becomes the time of the slowest rank. */
 static bool block(struct bench *b, size_t m, int a, int n, double *times)
 {
     const char *problem = switch_on(&b->options->algorithms[a]);
@@ -170,8 +173,8 @@ static bool block(struct bench *b, size_t m, int a, int n, double *times)
 
 /* ---- a size ---- */
 
-/* Calls of a block so that the whole run takes about the time it may: at least MIN_CALLS, unless
- * these would take several times their share. */
+/* The number of calls of a block with which the whole run takes about as long as it may: at least
+ * MIN_CALLS, unless these would take several times the block's share of the time. */
 static int calls_of_block(const struct bench *b, double call_us)
 {
     const struct options *o = b->options;
@@ -188,7 +191,7 @@ static int calls_of_block(const struct bench *b, double call_us)
     return n;
 }
 
-/* How many calls a block of the algorithm has, and memory for all of them. */
+/* Finds by a trial how many calls a block of the algorithm has; gets memory for all times. */
 static bool plan(struct bench *b, size_t m, int a, struct series *s)
 {
     double trial[TRIAL_CALLS];
@@ -207,7 +210,7 @@ static bool rounds(struct bench *b, size_t m, struct series *series)
 
     for (int k = 0; k < b->options->rounds; k++) {
         for (int i = 0; i < n; i++) {
-            /* whoever comes first in one round comes last in the next */
+            /* the algorithm that is first in one round is last in the next */
             int a = (i + k) % n;
             double *times = series[a].times + k * series[a].n;
             if (!block(b, m, a, series[a].n, times))
@@ -238,7 +241,7 @@ static bool measure_size(struct bench *b, size_t m, struct result *results)
 
 /* ---- a collective on a communicator ---- */
 
-/* Lets the ranks run until the system has spread them over the processors. */
+/* Keeps the ranks running until the kernel has spread them over the processors. */
 static void settle(const struct bench *b)
 {
     double until = gate_now() + SETTLE_SECONDS;

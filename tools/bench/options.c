@@ -1,4 +1,5 @@
-/* The command line, as far as it can be parsed without MPI. */
+/* Parses the command line of numacoll-bench, before MPI_Init. What needs MPI (do the collectives
+ * have these algorithms and variables?) is checked in main.c and switch.c. */
 
 #include "bench.h"
 
@@ -40,7 +41,7 @@ static const struct argp_option choices[] = {
      "also as a picture, .png or .svg; several get -COLL-N before the suffix", 0},
     {0, 0, 0, 0, 0, 0}};
 
-/* Ends the process after one line: what is wrong, and what is allowed. */
+/* Writes one line, what is wrong and what is allowed, and ends the process. */
 static void refuse(struct argp_state *state, const char *format, ...)
 {
     char text[1024];
@@ -135,7 +136,7 @@ static void parse_collectives(struct argp_state *state, struct options *o, const
 
 /* ---- algorithms ---- */
 
-/* NAME=VALUE; what is kept points into text. */
+/* Parses NAME=VALUE. *name and *value point into text. */
 static bool parse_assignment(char *text, const char **name, char **value)
 {
     *value = strchr(text, '=');
@@ -155,9 +156,9 @@ static bool add_parameter(struct algorithm *a, const char *option, const char *n
     return true;
 }
 
-/* The value of a group is LEVEL:ALGORITHM,LEVEL:ALGORITHM: a colon ends a parameter only before
- * VAR=, and a comma that follows a parameter ends an algorithm unless LEVEL:ALGORITHM is behind it.
- */
+/* A level spec, LEVEL:ALGORITHM,LEVEL:ALGORITHM, has colons and commas of its own. So a colon ends
+ * a parameter only if VAR= follows, and a comma after a parameter ends an algorithm unless
+ * LEVEL:ALGORITHM follows. */
 
 static bool is_assignment(const char *text)
 {
@@ -189,7 +190,7 @@ static size_t algorithm_length(const char *text)
     return n;
 }
 
-/* NAME:VAR=VALUE:VAR=VALUE; item and what else is kept are copies that are never freed. */
+/* Parses NAME:VAR=VALUE:VAR=VALUE. *a points into `item` and into copies, which are never freed. */
 static void parse_algorithm(struct argp_state *state, struct algorithm *a, const char *item)
 {
     const char *name, *at = item + strcspn(item, ":");
@@ -262,7 +263,7 @@ static struct algorithm with_value(struct argp_state *state, const struct algori
     return with;
 }
 
-/* Every numacoll becomes one per value. */
+/* Replaces each algorithm of numacoll by one for each value of the sweep. */
 static void apply_sweep(struct argp_state *state, struct options *o, const struct sweep *s)
 {
     struct algorithm before[MAX_ALGORITHMS];
@@ -366,8 +367,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* All ranks end alike where argp ends the process, and only rank 0 is heard; stdout is rank 0's for
- * good. */
+/* If argp ends the process, it does so on all ranks; only rank 0 may write then. Afterwards the
+ * other ranks have their stderr back, but not their stdout. */
 void options_parse(struct options *o, int argc, char **argv, int rank)
 {
     static const struct argp argp = {choices, parse, "[COLLECTIVE[,COLLECTIVE..]]", doc, 0, 0, 0};

@@ -1,4 +1,4 @@
-/* Results as a table, CSV and JSON. */
+/* Writes results as a table, CSV and JSON. main.c calls these functions on rank 0. */
 
 #include "bench.h"
 
@@ -69,7 +69,7 @@ void output_table(const struct options *o, const struct measurement *m)
     fflush(stdout);
 }
 
-/* ---- the columns of files ---- */
+/* ---- the columns of CSV and JSON files ---- */
 
 static const struct {
     const char *name;
@@ -108,7 +108,7 @@ static bool closed(FILE *f, const char *file)
 
 /* ---- CSV ---- */
 
-/* In double quotes where it has a comma. */
+/* Writes a text, in double quotes if it has a comma. */
 static void csv_text(FILE *f, const char *text)
 {
     fprintf(f, strchr(text, ',') ? "\"%s\"" : "%s", text);
@@ -175,7 +175,7 @@ static struct json_object *json_machine(void)
     return j;
 }
 
-/* The variables of numacoll that are set. */
+/* The variables of numacoll that are set in the environment. */
 static struct json_object *json_environment(void)
 {
     struct json_object *j = json_object_new_object();

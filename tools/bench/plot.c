@@ -1,4 +1,5 @@
-/* A picture by gnuplot: time and ratio over size; bars where there is no size. */
+/* Draws the results of a collective with gnuplot: time and ratio over size, or bars if there is no
+ * size. main.c calls plot() on rank 0, for --plot. */
 
 #include "bench.h"
 
@@ -7,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points: the picture without its legend, the room below the lower diagram, and a row of the
- * legend. */
+/* In points: the picture without legend, the space below the lower diagram, a row of the legend. */
 enum { WIDTH = 1000, HEIGHT = 950, BELOW = 75, ROW = 18 };
 
 static const char *suffix_of(const char *file)
@@ -36,7 +36,7 @@ char *plot_file(const struct options *o, const struct collective *collective, in
     return length < 0 ? NULL : file;
 }
 
-/* As a string of gnuplot: in single quotes, of which one inside is written twice. */
+/* Writes a string of gnuplot: in single quotes; a single quote inside it is written twice. */
 static void quote(FILE *g, const char *text)
 {
     fputc('\'', g);
@@ -51,15 +51,15 @@ static void labelled(FILE *g, const char *before, const char *text)
     quote(g, text);
 }
 
-/* Curves over size, or bars: where there is no size, or none that a logarithmic axis has a place
- * for. */
+/* Whether the picture has curves over size. It has bars if the collective has no size, or if no
+ * size fits on a logarithmic axis. */
 static bool has_curves(const struct options *o, const struct measurement *m)
 {
     return collective_has_size(m->collective) && o->sizes[o->size_count - 1] > 0;
 }
 
-/* Rows of data: bytes (the number of the algorithm where there are bars), time, ratio, its lowest
- * and highest. */
+/* Writes the rows of data: bytes (with bars, the number of the algorithm), time, ratio, lowest and
+ * highest ratio. */
 static void write_data(FILE *g, const struct options *o, const struct measurement *m)
 {
     bool curves = has_curves(o, m);
@@ -75,7 +75,7 @@ static void write_data(FILE *g, const struct options *o, const struct measuremen
     }
 }
 
-/* Of one number of all results. */
+/* The lowest and the highest value of one member of all results, at `offset` in struct result. */
 static void extremes(const struct options *o, const struct measurement *m, size_t offset,
                      double *lowest, double *highest)
 {
@@ -90,7 +90,7 @@ static void extremes(const struct options *o, const struct measurement *m, size_
     }
 }
 
-/* Logarithmic, with more tics than one a decade where there are few decades. */
+/* Writes a logarithmic axis. If it has few decades, there is more than one tic per decade. */
 static void logarithmic_axis(FILE *g, double lowest, double highest)
 {
     fprintf(g, "set logscale y\nset yrange [%g:%g]\nset ytics auto\n", lowest / 1.5, 1.5 * highest);
@@ -100,8 +100,8 @@ static void logarithmic_axis(FILE *g, double lowest, double highest)
         fprintf(g, "set ytics add (%g, %g, %g)\n", decade, 2 * decade, 5 * decade);
 }
 
-/* From zero, unless what is lowest would lie on the floor. It ends above the medians, so that one
- * unlucky round does not flatten the rest. */
+/* Writes an axis from zero; a logarithmic one if the lowest value would be too near to zero. The
+ * axis ends a little above the medians, so that one slow round does not flatten the curves. */
 static void linear_axis(FILE *g, double lowest, double highest)
 {
     if (lowest < 0.05 * highest)
@@ -130,7 +130,7 @@ static void time_axis(FILE *g, const struct options *o, const struct measurement
     fprintf(g, "set ylabel 'time per call, microseconds'\n");
 }
 
-/* At most about a dozen sizes have a tic. 0 bytes have no place. */
+/* At most 13 sizes have a tic. 0 bytes have no place on a logarithmic axis. */
 static void size_axis(FILE *g, const struct options *o)
 {
     int stride = (o->size_count + 12) / 13, first = o->sizes[0] == 0;
@@ -152,16 +152,16 @@ static void bar_axis(FILE *g, const struct options *o)
             o->algorithm_count);
 }
 
-/* The legend, below the lower diagram, is in small letters where labels are long. */
+/* The size of letters in the legend, which is below the lower diagram: small if labels are long. */
 static int legend_font(const struct options *o)
 {
     return options_longest_label(o) > 38 ? 9 : 12;
 }
 
-/* It has as many columns as the longest label leaves room for. */
+/* The legend has as many columns as the longest label allows. */
 static int legend_columns(const struct options *o)
 {
-    /* gnuplot reserves a font's size for each character, of which 3/4 are used */
+    /* gnuplot reserves the font's size for the width of a character, which uses 3/4 of it */
     int reserved = legend_font(o) * options_longest_label(o), used = reserved * 3 / 4;
 
     return used < 895 ? 1 + (895 - used) / (72 + reserved) : 1;

@@ -1,5 +1,5 @@
-/* The bar. A rank's stderr is a pipe to its launcher, so the terminal is looked for where the
- * launcher writes. */
+/* The progress bar of numacoll-bench. A rank's stderr is a pipe to its launcher, so the bar goes to
+ * the terminal that is the launcher's stderr. */
 
 #include "bench.h"
 
@@ -28,8 +28,7 @@ static bool read_line(const char *format, int pid, char *line, int n)
     return good;
 }
 
-/* mpiexec's process: the parent of the process that started ours. 0 if there is none on this
- * machine. */
+/* The process of mpiexec, an ancestor of this process. 0 if it is not on this machine. */
 static int launcher(void)
 {
     char line[512], *end;
@@ -46,7 +45,7 @@ static int launcher(void)
     return 0;
 }
 
-/* Opened only if it is a terminal: a file would lose its beginning. */
+/* Opens a path only if it is a terminal: to open a file would truncate it. */
 static FILE *open_terminal(const char *path)
 {
     struct stat status;

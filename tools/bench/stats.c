@@ -1,3 +1,5 @@
+/* Statistics of the times that measure.c has: quantiles, and the result of a size and algorithm. */
+
 #include "bench.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* Which algorithm serves: written through MPI_T while the program runs. The numbers of the names
- * are not known to MPI_T in every MPICH; they are in share/numacoll/algorithms.json, made when
- * MPICH was built. */
+/* Selects the algorithm that serves, by writing MPICH's variables through MPI_T while the program
+ * runs. A variable's values are numbers, and not every MPICH tells MPI_T the names of these
+ * numbers; they are in share/numacoll/algorithms.json, which was made when MPICH was built. main.c
+ * checks the algorithms, measure.c switches between them. */
 
 #include "bench.h"
 
@@ -14,22 +15,22 @@
 /* An enumerated variable of the process. */
 struct variable {
     MPI_T_cvar_handle handle;
-    struct json_object *numbers; /* of its values' names */
+    struct json_object *numbers; /* name of a value -> number */
     int saved;                   /* the value before it was written */
 };
 
 static struct json_object *all_numbers;
 static struct variable algorithm, fallback, others[MAX_PARAMETERS + 1];
-static int other_count; /* written by switch_on */
+static int other_count; /* variables that switch_on has written */
 static const struct collective *opened;
-static bool counted; /* whether there is the counter below */
+static bool counted; /* whether `session` and `calls` are open */
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle calls;
 static char problem[1024];
 
 /* ---- names ---- */
 
-/* Writes prefix, name in upper case, suffix. */
+/* Writes prefix, name and suffix; the name in upper case. */
 static void make_name(char *text, size_t n, const char *prefix, const char *name,
                       const char *suffix)
 {
@@ -45,8 +46,7 @@ static void variable_of(char *text, size_t n, const char *collective)
     make_name(text, n, "MPIR_CVAR_", collective, "_INTRA_ALGORITHM");
 }
 
-/* The numbers of a variable's values; NULL if it is not enumerated, or there is none of this name.
- */
+/* The numbers of a variable's values; NULL if it is not enumerated or does not exist. */
 static struct json_object *numbers_of(const char *variable)
 {
     struct json_object *numbers = NULL;
@@ -62,7 +62,7 @@ static bool exists(const char *variable)
     return MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS;
 }
 
-/* ---- texts of what is wrong: "WHAT; there are A, B" ---- */
+/* ---- texts that say what is wrong: "WHAT; there are A, B" ---- */
 
 static void append(const char *separator, const char *word)
 {
@@ -84,7 +84,7 @@ static const char *not_among(struct json_object *numbers)
     return problem;
 }
 
-/* All variables of numacoll, or only the enumerated ones. */
+/* Appends the names of all variables of numacoll, or of the enumerated ones only. */
 static const char *not_among_variables(bool enumerated)
 {
     const char *separator = "; there are ";
@@ -218,8 +218,8 @@ void switch_close(void)
 
 /* ---- what numacoll counts ---- */
 
-/* Whether the parameter names a way to do the collective that numacoll counts:
- * allreduce_version=sliced. */
+/* Whether the parameter names a version of the collective that numacoll counts separately, such as
+ * allreduce_version=sliced. *index: the counter. */
 static bool names_way(const struct parameter *p, int *index)
 {
     char name[256];
@@ -232,8 +232,8 @@ static bool names_way(const struct parameter *p, int *index)
     return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, index) == MPI_SUCCESS;
 }
 
-/* Of all calls that numacoll serves; where the algorithm names a way, of those in that way: another
- * may have to serve. */
+/* Opens the counter of the calls that numacoll serves. If the algorithm names a version, it is the
+ * counter of this version, because numacoll may have to serve a call by another version. */
 static void open_counter(const struct algorithm *a)
 {
     char name[128];
@@ -249,7 +249,7 @@ static void open_counter(const struct algorithm *a)
     counted = MPI_T_pvar_session_create(&session) == MPI_SUCCESS &&
               MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
     if (counted)
-        MPI_T_pvar_start(session, calls); /* fails where it always counts */
+        MPI_T_pvar_start(session, calls); /* fails if the variable counts all the time */
 }
 
 static void close_counter(void)
@@ -307,13 +307,13 @@ static const char *write_parameter(const struct parameter *p)
 
 const char *switch_on(const struct algorithm *a)
 {
-    /* an algorithm that cannot serve must be an error, or another one would be timed under its name
-     */
+    /* an algorithm that cannot serve must give an error: MPICH would fall back to another
+     * algorithm, and its time would be reported under the wrong name */
     const char *error = write_value(&fallback, strcmp(a->name, "auto") ? "error" : "silent");
 
     if (!error)
         error = write_value(&algorithm, a->name);
-    /* MPICH's device chooses first, and does not ask which of MPICH's algorithms is wanted */
+    /* the device chooses before MPICH, and does not ask which of MPICH's algorithms is wanted */
     if (!error && strcmp(a->name, "auto") && !algorithm_is_numacoll(a))
         error = write_other("MPIR_CVAR_DEVICE_COLLECTIVES", "none");
     for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
@@ -326,7 +326,7 @@ const char *switch_on(const struct algorithm *a)
 void switch_off(void)
 {
     close_counter();
-    /* the last first: a variable may have been written twice */
+    /* in reverse order, as a variable may have been written twice */
     while (other_count > 0) {
         struct variable *v = &others[--other_count];
         MPI_T_cvar_write(v->handle, &v->saved);
@@ -338,7 +338,7 @@ void switch_off(void)
 
 /* ---- parameters as info keys ---- */
 
-/* Whether the communicator has them: MPI ignores a key it does not know. */
+/* Checks that the communicator has the keys: MPI ignores a key it does not know. */
 static const char *check_keys(MPI_Comm comm, const struct algorithm *a)
 {
     MPI_Info info;

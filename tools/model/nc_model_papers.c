@@ -1,3 +1,5 @@
+/* The formulas of nc_model_papers.h. */
+
 #include "nc_model_papers.h"
 
 #include <math.h>
@@ -12,7 +14,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* x as a whole number between 1 and most; not a number counts as 1. */
+/* x rounded down to a whole number, between 1 and most; NaN counts as 1. */
 static uint64_t whole(double x, uint64_t most)
 {
     if (!(x >= 1))
@@ -49,7 +51,7 @@ double nc_model_knomial(struct nc_model_link link, int k, int p, uint64_t m)
 struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p, uint64_t m)
 {
     int h = 0;
-    double full; /* a level, all of whose processes send to k children */
+    double full; /* seconds of a level whose processes all send to k children */
 
     for (int64_t level = 1, processes = 1; processes < p; processes += level) {
         level *= k;
@@ -79,20 +81,21 @@ double nc_model_pipelined_binomial(struct nc_model_link link, int p, uint64_t m,
 
 /* ---- a queue ---- */
 
-/* How often a queue is filled, the last time perhaps in part. Not m / (f s), whose product may be
- * too large. */
+/* How often a queue is filled, the last time perhaps in part. It does not compute f s, which may
+ * overflow. */
 static double fillings(uint64_t m, uint64_t f, uint64_t s)
 {
     return (double) nc_frag_count(nc_frag_count(m, f), s);
 }
 
-/* What no overlap hides: a wait for each fragment, and the copy out of the whole message. */
+/* The part of the time that is never hidden by overlap: a wait for each fragment, and the copy of
+ * the whole message out of the queue. */
 static double reading(struct nc_model_costs c, uint64_t m, uint64_t f)
 {
     return (double) nc_frag_count(m, f) * c.notice + (double) m * c.byte;
 }
 
-/* t_f: the copy in of a queue's first fragment, which the readers wait for. */
+/* t_f: the copy of a queue's first fragment into the queue, for which the readers wait. */
 static double first_copy(struct nc_model_costs c, uint64_t m, uint64_t f)
 {
     return (double) smaller(m, f) * c.byte;
@@ -132,7 +135,7 @@ static struct nc_model_slots as_many_as_fit(uint64_t b, uint64_t f)
 
 struct nc_model_slots nc_model_best(struct nc_model_costs c, uint64_t m, uint64_t b)
 {
-    uint64_t share = m / nc_frag_count(m, b); /* of the message, in each filling */
+    uint64_t share = m / nc_frag_count(m, b); /* bytes of the message in each filling */
 
     return as_many_as_fit(b, whole(sqrt((double) share * c.notice / c.byte), share));
 }

@@ -1,4 +1,5 @@
-/* From the options to a table of locations. */
+/* Makes the table of locations of all ranks from the options: the machine, the mapping, the nodes
+ * and the network file. hierarchy.c calls cluster_make(). */
 
 #include "topo.h"
 
@@ -28,7 +29,7 @@ static struct nc_machine *load(const char *topology)
 
     if (machine)
         return machine;
-    /* machine.c names values as the variable TOPOLOGY has them, kind first */
+    /* errors of mpich/machine.c begin with the value of TOPOLOGY, kind first (xml:FILE) */
     if (!strncmp(topology, "synthetic:", strlen("synthetic:")))
         errx(EXIT_FAILURE,
              "--synthetic=%s: must be a synthetic topology of hwloc, such as "
@@ -39,7 +40,7 @@ static struct nc_machine *load(const char *topology)
     errx(EXIT_FAILURE, "--this%s", error);
 }
 
-/* The processors of ranks that share a node. */
+/* The processor of each rank on a node. */
 static int *map(const struct nc_machine *machine, const char *mapping, int ranks)
 {
     int *processor = allocate(sizeof *processor * (size_t) ranks);
@@ -50,8 +51,8 @@ static int *map(const struct nc_machine *machine, const char *mapping, int ranks
     return processor;
 }
 
-/* The ranks that are mapped by core before it goes round again. (A single core with several
- * processors passes for several cores.) */
+/* The number of cores: ranks mapped by core until the mapping starts again with the first core. (A
+ * single core with several processors counts as several cores.) */
 static int count_cores(const struct nc_machine *machine)
 {
     int processors = nc_machine_processors(machine), cores = 1;
@@ -70,7 +71,7 @@ static const char *read_file(const char *path)
     FILE *f = fopen(path, "r");
     char *text = NULL;
     size_t size = 0;
-    /* up to a NUL, which no text has */
+    /* the delimiter is NUL, so that it reads the whole file */
     ssize_t read = f ? getdelim(&text, &size, 0, f) : -1;
 
     if (!f || ferror(f))
@@ -134,7 +135,7 @@ struct seat {
     int local_rank;
 };
 
-/* Nodes are filled with `cores` ranks, one after the other and round. */
+/* The seat of a rank: ranks fill the nodes in turn, `cores` ranks at a time. */
 static struct seat seat_of(int rank, int nodes, int cores)
 {
     int turn = rank / cores;
@@ -151,7 +152,7 @@ static int count_on_first(int ranks, int nodes, int cores)
     return n;
 }
 
-/* The nodes there are; a network file must know them all. */
+/* Takes the nodes from the options. A network file must have all of them. */
 static void take_nodes(struct cluster *c, struct nc_netfile *file, const struct options *o)
 {
     int switches[NC_SWITCHES];
@@ -169,7 +170,7 @@ static void take_nodes(struct cluster *c, struct nc_netfile *file, const struct 
     }
 }
 
-/* The units of a rank on all levels. */
+/* Writes the units of a rank on all levels to unit[]. */
 static void locate(const struct cluster *c, const struct nc_machine *machine, int processor,
                    int node, const struct nc_netfile *file, int *unit)
 {

@@ -1,5 +1,5 @@
-/* For Graphviz: a box for each group, a line from it to each group below that one of its members
- * leads; a row for each level. */
+/* Output for Graphviz: a row for each level, a box for each group, and a line from a group to each
+ * group one level below that a member of it leads. */
 
 #include "topo.h"
 
@@ -18,7 +18,8 @@ static void write_box(const struct hierarchy *h, int level, int i, int *ranks)
         printf("  g%d -> g%d;\n", h->groups.of[level + 1][group.leader], i);
 }
 
-/* The name of a level stands at the left of its row: the names hang together from the top down. */
+/* Writes the name of a level at the left of its row. Invisible lines between the names keep the
+ * rows in order. */
 static void write_row(const struct hierarchy *h, int level)
 {
     const char *name = nc_level_name(h->topo.name[level]);

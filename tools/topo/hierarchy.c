@@ -1,4 +1,5 @@
-/* Levels, groups and segment of the ranks, and questions about them. */
+/* Computes levels, groups and segment of the ranks with the functions of core/, and answers the
+ * questions of text.c, json.c and dot.c about them. */
 
 #include "topo.h"
 
@@ -14,7 +15,7 @@ static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
     return topo;
 }
 
-/* Ordinary pages: then the NUMA nodes make no difference. */
+/* The size with ordinary pages; then it does not depend on NUMA nodes. */
 static size_t segment_bytes(const struct hierarchy *h)
 {
     int ranks = h->cluster.largest, *numa = allocate(sizeof *numa * (size_t) ranks);
@@ -37,7 +38,7 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
     h->rank = o->rank ? options_number("--rank=", o->rank, 0, h->ranks - 1) : -1;
     h->topo = find_levels(h, o->levels);
     nc_groups_make(&h->groups, allocate(nc_groups_bytes(&h->topo)), &h->topo);
-    /* the library groups each node's ranks alone: comm.c */
+    /* the library makes these groups for each node separately (mpich/comm.c) */
     h->bcast_topo = find_levels(h, nc_route_by(o->levels) | 1u << NC_LEVEL_NODE);
     nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
     h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, (uint32_t) o->setting[SET_SLOTS],
@@ -110,7 +111,7 @@ static bool is_known(const struct nc_locations *l, enum nc_level level)
     return true;
 }
 
-/* The active level that a level lies across, beside which it drops out. */
+/* The active level above with which this level crosses, so that it was dropped. */
 static const char *crossed(const struct hierarchy *h, enum nc_level level)
 {
     for (int i = 0; i < h->topo.levels; i++) {
@@ -121,7 +122,8 @@ static const char *crossed(const struct hierarchy *h, enum nc_level level)
     return "another";
 }
 
-/* The rules of nc_topo.h. What would be active were it alone has been crossed. */
+/* By the rules of nc_topo.h. A level that would be active if it were the only one was dropped
+ * because it crosses another. */
 const char *hierarchy_dropped(const struct hierarchy *h, enum nc_level level)
 {
     static char text[64];

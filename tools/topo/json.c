@@ -1,4 +1,4 @@
-/* For programs. */
+/* Output as JSON, for programs. */
 
 #include "topo.h"
 
@@ -39,8 +39,8 @@ static json_object *nodes_of(const struct hierarchy *h, int *ranks)
     return list;
 }
 
-/* Parents in the order of their relative ranks, each with its children in the order it tells
- * them. */
+/* The parents of a tree in the order of their relative ranks, each with its children in the order
+ * in which it notifies them. */
 static json_object *tree_of(const struct hierarchy *h, const struct nc_group *group, int *ranks)
 {
     struct nc_tree tree = hierarchy_tree(h, group);

@@ -1,4 +1,5 @@
-/* numacoll-topo: shows levels, groups, trees and segment of a job that need not exist. */
+/* numacoll-topo's main program: shows levels, groups, trees and segment of a job, which need not
+ * run. See topo.h. */
 
 #include "topo.h"
 

@@ -1,4 +1,5 @@
-/* The command line, as far as it can be judged before the machine is known. */
+/* Parses the command line of numacoll-topo. What depends on the machine is checked in cluster.c and
+ * hierarchy.c. */
 
 #include "topo.h"
 
@@ -68,8 +69,8 @@ static const struct argp_option choices[] = {
 
 /* ---- settings ---- */
 
-/* Ranges and defaults are those of cvars.yaml, to which test/mpi/topo holds them; but for fragments
- * of 0 bytes, which is no size of a slot. */
+/* Ranges and defaults are those of cvars.yaml, and test/mpi/topo checks that. One differs: a
+ * fragment of 0 bytes is not allowed here, because it is not the size of a slot. */
 static const struct {
     struct nc_variable variable;
     int value;
@@ -101,7 +102,7 @@ const char *options_setting(const struct options *o, enum setting setting)
     return text;
 }
 
-/* A setting's help is the variable it stands for, what is allowed, and the default. */
+/* The help of an option that is a setting: the variable, what it allows, and the default. */
 static char *help(int key, const char *text, void *input)
 {
     int i = key - KEY_SETTING;

@@ -1,11 +1,11 @@
-/* For people: groups as the papers print them, G1(0..17) G2(0,18). */
+/* Output for people: groups in the notation of the papers, G1(0..17) G2(0,18). */
 
 #include "topo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How many ranks from the first on follow each other, up or down. */
+/* The number of ranks, from the first on, that are consecutive, up or down. */
 static int run_of(const int *ranks, int n)
 {
     int step = n > 1 ? ranks[1] - ranks[0] : 0, run = 1;
@@ -69,7 +69,7 @@ static void write_groups(const struct hierarchy *h, int level, int *ranks)
     }
 }
 
-/* The groups a process is a member of. */
+/* Writes the groups of which a process is a member. */
 static void write_way(const struct hierarchy *h, int process, int *ranks)
 {
     printf("process %d:", process);
@@ -85,7 +85,8 @@ static void write_way(const struct hierarchy *h, int process, int *ranks)
     putchar('\n');
 }
 
-/* Of each lowest group its leader, and one of the others, who are all alike. */
+/* Writes two processes of each group on the lowest level: its leader, and one of the others, which
+ * are all in the same groups. */
 static void write_ways(const struct hierarchy *h, int *ranks)
 {
     for (int i = 0; i < h->groups.level[1]; i++) {
@@ -113,7 +114,8 @@ static void write_tree(const struct hierarchy *h, int level, const struct nc_gro
     }
 }
 
-/* In the groups that the root leads; the others differ in names only. */
+/* Writes the trees in the groups that the root leads; other groups of the same size have the same
+ * trees. */
 static void write_trees(const struct hierarchy *h, int *ranks)
 {
     const int *setting = h->options->setting;
