@@ -1,4 +1,5 @@
-/* For the tests of the models: comparisons, and trees gone through send by send. */
+/* For test_model.c and test_model_papers.c: comparisons of times, and trees that are executed
+ * message by message. */
 
 #ifndef MODEL_STEPS_H_INCLUDED
 #define MODEL_STEPS_H_INCLUDED

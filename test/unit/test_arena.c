@@ -1,3 +1,6 @@
+/* core/nc_arena.h: the sizes that are measured, and that the arrays carved from a block of this
+ * size are aligned and do not overlap. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
-/* Every operation on every kind of numbers, against other means; the result apart or in an operand,
- * nothing aligned. */
+/* core/nc_combine.c: the kernel of every operation on every type of numbers, compared with a
+ * computation of each element in another way. The result is separate or one of the operands, and no
+ * array is aligned. */
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

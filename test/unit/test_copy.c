@@ -1,5 +1,7 @@
-/* Streams: any cut into fragments gives the same bytes, also when the mover stops between elements.
- */
+/* shm/nc_copy.c: a stream divided into fragments of any size gives the same bytes, also if the
+ * function that moves a datatype stops between elements; and which copies bypass the cache or are
+ * counted as traffic. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

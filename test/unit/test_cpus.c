@@ -1,3 +1,6 @@
+/* core/nc_cpus.c: which sets of affinity masks are oversubscribed, with unbound and with bound
+ * ranks. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

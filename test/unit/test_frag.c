@@ -1,3 +1,6 @@
+/* core/nc_frag.h and core/nc_clock.h: fragments add up to the message, the size of a fragment is
+ * within its limits, and clocks are compared by their difference. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

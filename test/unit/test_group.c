@@ -1,3 +1,7 @@
+/* core/nc_group.c: the groups of the papers' machines and of odd ones, by hand; groups of random
+ * tables, compared with a naive implementation of the definitions; columns, the order of ranks, and
+ * the time it takes to make groups. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/* core/nc_layout.c: the parts of a segment do not overlap and are aligned, with ordinary and with
+ * huge pages; sets of slots; and the size of the default segment of 64 ranks. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* core/nc_level_spec.c: level specs and links that are read, and those that are refused. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/* core/nc_locality.c: locality strings that are read, and strings that are refused; cut and random
+ * strings do not lead the parser beyond their end. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,6 @@
-/* Odd machines: each is a string of hwloc, or a file in machines/ where no string makes it. */
+/* mpich/machine.c: the units and mappings of odd machines, and the groups that follow. Each machine
+ * is a synthetic topology of hwloc, or a file in machines/ if no such topology describes it. Also
+ * topologies and mappings that are refused. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* core/nc_model.c: its formulas, compared with the numbers of the papers and with trees that are
+ * executed message by message (model_steps.h); and that nc_model_choose finds the least time. */
+
 #include "model_steps.h"
 
 #define ALL (1u << NC_MODEL_CHAIN | 1u << NC_MODEL_PIPELINED_BINARY)

@@ -1,3 +1,6 @@
+/* tools/model/nc_model_papers.c: its formulas, compared with trees that are executed message by
+ * message, with figures and tables of the papers, and with the choices of core/nc_model.c. */
+
 #include "model_steps.h"
 
 #include "model/nc_model_papers.h"

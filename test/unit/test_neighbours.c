@@ -1,3 +1,7 @@
+/* The neighbours of ranks, by trees (core/nc_tree.h) and by routes (core/nc_route.c), as barriers
+ * use them: they join all ranks, large subtrees are first on the way down, and few edges join NUMA
+ * nodes. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

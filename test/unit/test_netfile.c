@@ -1,3 +1,6 @@
+/* core/nc_netfile.c: network files that are read, and the message for each that is refused; many
+ * nodes, similar names, and random bytes. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/* core/nc_route.c: in a call with any root, routes reach every rank once and enter each unit once;
+ * the ranks that read a leader's data; and the levels by which data is moved. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,7 @@
+/* core/nc_schedule.c: the schedules of all members of a group are executed with simulated messages,
+ * for every algorithm and many sizes. The results must be complete and equal, the execution must
+ * not hang, and the number of messages and bytes must be that of the table in nc_schedule.h. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* core/nc_select.c: the barrier and the version of allreduce for each kind of situation. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

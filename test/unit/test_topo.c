@@ -1,3 +1,7 @@
+/* core/nc_topo.c: the active levels of real and odd machines, by hand; of random tables, compared
+ * with the rules of nc_topo.h applied rank by rank; lists of levels; and the cost of the hash
+ * table. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/* core/nc_tree.c: trees of every kind and size have each rank once, children are in the documented
+ * order, and the functions without a table agree with the table. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/* core/nc_variable.c: the texts that variables of each kind allow or refuse, their numbers, and the
+ * descriptions for users. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
