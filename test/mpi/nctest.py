@@ -1,4 +1,5 @@
-"""What the scripts of test/mpi share: they run MPI programs, compare numacoll's counts, and print TAP lines."""
+"""What the scripts of test/mpi share: they run MPI programs, compare numacoll's counts, and print
+TAP lines."""
 import os
 import pathlib
 import re
@@ -45,7 +46,8 @@ def report(name, problem):
 
 
 def environment(settings):
-    """The environment of a run: of MPICH's variables only those in `settings`, and always the library of PREFIX."""
+    """The environment of a run: of MPICH's variables only those in `settings`, and always the
+    library of PREFIX."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MPIR_CVAR_")}
     env["LD_LIBRARY_PATH"] = str(PREFIX / "lib")
     env.update(settings)
@@ -83,7 +85,8 @@ def made(done):
 
 
 def served(done, collective="bcast"):
-    """numacoll's last report on a collective: calls served, calls that fell back, and the reasons."""
+    """numacoll's last report on a collective: calls served, calls that fell back, and the
+    reasons."""
     lines = re.findall(
         rf"^numacoll: {collective} served (\d+) fell_back (\d+)(.*)", done.stderr, re.M
     )
@@ -91,9 +94,9 @@ def served(done, collective="bcast"):
 
 
 def outcome(done, expect_served, reason="", says="", own=0):
-    """What is wrong with a run, or an empty string. Its data must be right, and its calls all served, or all fallen back for
-    this reason. says: text that must be on standard error. own: allreduces that MPICH makes itself, which may be served too.
-    """
+    """What is wrong with a run, or an empty string. Its data must be right, and its calls all
+    served, or all fallen back for this reason. says: text that must be on standard error. own:
+    allreduces that MPICH makes itself, which may be served too."""
     if done.returncode or " No Errors" not in done.stdout:
         return f"exit status {done.returncode}\n{(done.stderr + done.stdout).strip()[-400:]}"
     for collective, calls in made(done).items():
