@@ -1,4 +1,6 @@
-/* What the grafted places of MPICH call. */
+/* What MPICH's posix shared-memory module calls, at the places that maint/graft edits: start and
+ * end of the process, life of a communicator, and the entry points at the posix level. What MPICH
+ * calls also without that module is in numacoll_mpir.h. */
 
 #ifndef NUMACOLL_HOOKS_H_INCLUDED
 #define NUMACOLL_HOOKS_H_INCLUDED
@@ -6,24 +8,28 @@
 #include "mpiimpl.h"
 #include "mpich/compat.h"
 
-/* The entry points at the posix level; entry: the parameters a selection file gives, -1 for none */
+/* The entry points at MPICH's posix level. entry: the number of the csel entry that selected
+ * numacoll, for its parameters; -1: none. */
 #include "numacoll_posix.h"
 
-/* At MPI_Init, collective over the processes of the node: checks the variables, learns whether
- * ranks outnumber processors. Errors: MPI_ERR_OTHER with a line on stderr for a variable out of
- * range. */
+/* At MPI_Init, collective over the processes of the node. Checks the variables, the assumed machine
+ * and the network file; compares what all processes must have alike; finds out whether ranks
+ * outnumber processors. Errors: MPI_ERR_OTHER, with a line on stderr, for a value that is wrong or
+ * differs between processes. */
 int MPIDI_NUMACOLL_world_init(void);
 
-/* At MPI_Finalize, local: the report. */
+/* At MPI_Finalize, local: writes the totals of the report and frees what world_init made. */
 void MPIDI_NUMACOLL_world_finalize(void);
 
-/* At the making of any communicator: clears its fields (communicator objects are recycled). */
+/* Before a communicator is committed, local: clears numacoll's fields of it, because MPICH recycles
+ * communicator objects. */
 void MPIDI_NUMACOLL_comm_pre_hook(MPIR_Comm *comm);
 
-/* After its sub-communicators exist: the node_comm learns whose state it shares. */
+/* When the communicator's sub-communicators exist, local: its node_comm gets a pointer to it,
+ * because a node_comm uses the state of its parent communicator. */
 void MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm);
 
-/* Local, at its end: gives back what the communicator holds. Does not communicate. */
+/* When a communicator is freed, local: frees its state and leaves its segment. */
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the grafted places of MPICH call where there may be no shared memory: selection files, info
- * keys, complaints. Always built. */
+/* What MPICH calls, at the places that maint/graft edits, whether or not it has the posix
+ * shared-memory module: selection files, info keys, messages about wrong values. Always built. */
 
 #ifndef NUMACOLL_MPIR_H_INCLUDED
 #define NUMACOLL_MPIR_H_INCLUDED
@@ -8,44 +8,49 @@
 
 struct json_object;
 
-/* The three kinds of selection file, by what their names select. */
+/* The three kinds of selection file, by the level of MPICH whose algorithms they name. */
 enum MPIR_numacoll_csel {
     MPIR_NUMACOLL_CSEL_MPIR,
     MPIR_NUMACOLL_CSEL_CH4,
     MPIR_NUMACOLL_CSEL_POSIX
 };
 
-/* MPIR_Csel_create_from_file with a check of the whole file first. Errors: MPI_ERR_OTHER, with one
- * line from rank 0 that says file, line, value and what is allowed. */
+/* Takes the place of MPIR_Csel_create_from_file: checks the whole file, then makes *csel of it.
+ * create_container makes a csel entry from its JSON object. Errors: MPI_ERR_OTHER, with one line
+ * from rank 0 that says file, line, value and what is allowed. */
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container)(struct json_object *), void **csel);
 
-/* The number of the parameters that a entry of a (checked) selection file carries for numacoll; -1
- * if none. */
+/* Keeps the parameters for numacoll that a csel entry of a checked selection file has. Returns the
+ * number under which they are kept, which the entry points take as `entry`; -1: there are none. */
 int MPIR_numacoll_csel_entry(struct json_object *entry);
 
-/* Info keys numacoll_<variable>. check: before a communicator is made with them, local; rank: in
- * it. Errors: MPI_ERR_INFO_VALUE with one line from rank 0. */
+/* Checks the info keys numacoll_<variable> before a communicator is made with them. Local. rank: of
+ * this process in the communicator or group that the new communicator is made from. Errors:
+ * MPI_ERR_INFO_VALUE, with one line from rank 0. */
 int MPIR_numacoll_check_info(int rank, MPIR_Info *info);
 
-/* The communicator keeps those keys that are right; it may not be committed yet. */
+/* Keeps the valid keys of `info` in the communicator, which may not be committed yet; wrong keys
+ * are ignored. */
 void MPIR_numacoll_take_info(MPIR_Comm *comm, MPIR_Info *info);
+/* Adds the keys that the communicator keeps to `info`. */
 int MPIR_numacoll_get_info(MPIR_Comm *comm, MPIR_Info *info);
 
-/* Collective, for MPI_Comm_set_info: checked, taken, and if the communicator is in use its later
- * calls go by them; or nothing is changed. Errors: MPI_ERR_INFO_VALUE; in use, on all ranks if one
- * is wrong or they differ. */
+/* For MPI_Comm_set_info, collective: checks the keys and keeps them. If the communicator's state is
+ * ready, its later calls use them. After an error the communicator has its old keys. Errors:
+ * MPI_ERR_INFO_VALUE; if the state is ready, on all ranks when one rank's keys are wrong or ranks
+ * have different ones. */
 int MPIR_numacoll_renew_info(MPIR_Comm *comm, MPIR_Info *info);
 
-/* The hwloc_topology_t that MPICH has loaded for this process, to be read; NULL if it has none. */
+/* The hwloc_topology_t that MPICH has loaded for this process, read-only; NULL: MPICH has none. */
 void *MPIR_numacoll_hwloc(void);
 
-/* One line from rank 0 about a variable in the environment that MPICH is about to refuse. `allowed`
- * is text. */
+/* Writes one line from rank 0 about an environment variable that MPICH is about to refuse. allowed:
+ * the text after "must be". */
 void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed);
 
-/* ... if it is set, is to be an int, and is none (MPICH would take the lowest bits of one that is
- * too large). Errors: MPI_ERR_OTHER. */
+/* Writes that line if the variable is set, its type is "int", and its value is not a number that
+ * fits an int: MPICH would take the lowest bits of a larger one. Errors: MPI_ERR_OTHER. */
 int MPIR_numacoll_expect(const char *variable, const char *type);
 
 #endif

@@ -1,5 +1,6 @@
-/* Buffers of the user as rows of bytes: of any datatype; the blocks of gather, scatter, allgather
- * and their v forms, one for each rank; several of these one behind the other. */
+/* Buffers of the user as streams: of any datatype; the blocks of gather, scatter, allgather and
+ * their v forms; several blocks one behind the other. The bodies in coll/ make the streams,
+ * shm/nc_copy.c walks them. */
 
 #ifndef NUMACOLL_BUFFER_H_INCLUDED
 #define NUMACOLL_BUFFER_H_INCLUDED
@@ -15,7 +16,8 @@ struct nc_typed {
     MPI_Datatype datatype;
 };
 
-/* One of MPI's types, without gaps, where the processor reaches it. */
+/* Whether this is one of MPI's own types, which have no gaps, in memory that the processor can
+ * reach. */
 static inline bool MPIDI_NUMACOLL_is_builtin(MPI_Datatype datatype)
 {
 #ifdef MPL_HAVE_GPU
@@ -25,7 +27,7 @@ static inline bool MPIDI_NUMACOLL_is_builtin(MPI_Datatype datatype)
 #endif
 }
 
-/* A stream of any type; for stream_init. */
+/* The part of MPIDI_NUMACOLL_stream_init for types that are not builtin. */
 void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed *typed);
 
 /* A user buffer as a stream. `typed` must live as long as the stream. */
@@ -41,41 +43,46 @@ static inline void MPIDI_NUMACOLL_stream_init(struct nc_stream *stream, struct n
     }
 }
 
-/* The error of lengths that differ, bytes: MPI_ERR_TRUNCATE, **collective_size_mismatch. */
+/* The error of lengths that differ, in bytes: MPI_ERR_TRUNCATE if more was sent than expected,
+ * **collective_size_mismatch if less. */
 int MPIDI_NUMACOLL_unequal(size_t sent, size_t expected);
 
-/* MPI_SUCCESS if as many bytes were sent as the stream expects. */
+/* MPI_SUCCESS if `sent`, in bytes, is the length of the stream. */
 static inline int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_stream *stream)
 {
     return sent == stream->length ? MPI_SUCCESS : MPIDI_NUMACOLL_unequal(sent, stream->length);
 }
 
-/* What a rank keeps for itself. Errors: lengths that differ. */
+/* Copies the block that a rank sends to itself. Errors: as
+ * MPIDI_NUMACOLL_unequal where the lengths differ. */
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
 
 /* ---- blocks ---- */
 
+/* One block for each rank, in one buffer. */
 struct nc_blocks {
     void *buffer;
-    MPI_Aint count;                  /* elements of each; or, of a v form: */
-    const MPI_Aint *counts, *displs; /* [ranks] elements, and extents from the buffer's start */
+    MPI_Aint count; /* elements of each block, where `counts` is NULL */
+    /* of a v form: [ranks] elements, and [ranks] extents of the datatype from the buffer's start */
+    const MPI_Aint *counts, *displs;
     MPI_Datatype datatype;
 };
 
 /* The block of one rank. */
 struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *blocks, int rank);
 
-/* Blocks of several ranks, one behind the other, as one stream. */
+/* The blocks of several ranks, one behind the other, as one stream: the state of that stream. */
 struct nc_row {
     const struct nc_blocks *blocks;
-    const int *rank; /* [ranks] */
+    const int *rank; /* [ranks] whose blocks, in the order of the stream */
     int ranks;
-    int begun; /* the block of rank[begun - 1] is being walked */
+    int begun; /* blocks begun so far; the stream is in the block of rank[begun - 1] */
     struct nc_typed typed;
-    struct nc_stream stream; /* of it */
+    struct nc_stream stream; /* of that block */
 };
 
-/* row, blocks and rank must live as long as the stream. */
+/* Makes a stream of the blocks of `ranks` ranks, rank[ranks]. row, blocks and rank must live as
+ * long as the stream. */
 void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
                              const struct nc_blocks *blocks, const int *rank, int ranks);
 

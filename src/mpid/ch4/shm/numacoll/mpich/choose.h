@@ -1,4 +1,5 @@
-/* How the calls of a communicator are served, as its settings want it. */
+/* Makes the choices of a communicator from its settings: trees, algorithms and sizes (struct
+ * nc_choice in state.h). comm.c calls this when the state is made, and when info keys change. */
 
 #ifndef NUMACOLL_CHOOSE_H_INCLUDED
 #define NUMACOLL_CHOOSE_H_INCLUDED
@@ -6,17 +7,18 @@
 #include "state.h"
 #include "../core/nc_select.h"
 
-/* Bytes of a queue that QUEUE_BUDGET grants; 0: none is set. */
+/* The bytes that QUEUE_BUDGET allows one process's queue; 0: no budget is set. */
 uint64_t MPIDI_NUMACOLL_budget_bytes(MPIR_Comm *comm);
 
-/* Bytes of the trees of one choice, a multiple of 8. */
+/* Bytes of memory for the trees of one choice, a multiple of 8. */
 size_t MPIDI_NUMACOLL_choice_tree_bytes(int ranks);
 
-/* What the rules of nc_select ask of a node's ranks. */
+/* The input of the rules in nc_select: what they ask about this node's ranks. */
 struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *state);
 
-/* Fills state->choice, of the communicator and of each entry, once the groups are known and the
- * segment is there; again when info keys have changed. */
+/* Fills state->choice: the choice of the communicator and that of each csel entry. Local, but on
+ * every rank with the same settings. Called once the groups are known and the segment is made, and
+ * again when info keys have changed. */
 void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
 
 #endif

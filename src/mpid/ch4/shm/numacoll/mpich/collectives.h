@@ -1,5 +1,5 @@
-/* The collectives numacoll serves, numbered by their rows in collectives.yaml, and which of them
- * are selected by variables. */
+/* The collectives that numacoll serves, numbered by their rows in collectives.yaml; their names,
+ * and which of them the variables select. */
 
 #ifndef NUMACOLL_COLLECTIVES_H_INCLUDED
 #define NUMACOLL_COLLECTIVES_H_INCLUDED
@@ -19,13 +19,14 @@ enum nc_coll {
 
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
 
-/* The names of its algorithms by number, one space between. */
+/* The names of the collective's algorithms, in the order of their numbers, one space between. */
 const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll);
 
 /* Bit per collective: those that MPIR_CVAR_NUMACOLL_COLLECTIVES lists. Set at MPI_Init. */
 extern unsigned MPIDI_NUMACOLL_listed;
 
-/* Is numacoll selected by MPIR_CVAR_<COLL>_INTRA_ALGORITHM or by the list; for any collective? */
+/* Whether the variable MPIR_CVAR_<COLL>_INTRA_ALGORITHM or the list selects numacoll for this
+ * collective, and for any collective. */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_any_selected(void);
 

@@ -1,12 +1,12 @@
-/* The only file that names an MPICH version: what differs between 4.0 and 4.3 (mpi.h's
- * MPICH_NUMVERSION). */
+/* Differences between the MPICH versions 4.0 to 4.3, hidden behind macros. The only file that tests
+ * the version (MPICH_NUMVERSION of mpi.h). */
 
 #ifndef NUMACOLL_COMPAT_H_INCLUDED
 #define NUMACOLL_COMPAT_H_INCLUDED
 
 #if MPICH_NUMVERSION < 40100000
 
-/* 4.0.x: the error flag of a collective travels by address */
+/* 4.0.x passes the error flag of a collective by address */
 #define NC_ERRFLAG_T MPIR_Errflag_t *
 #define NC_ERRFLAG_LOCAL(name) \
     MPIR_Errflag_t name##_value = MPIR_ERR_NONE; \

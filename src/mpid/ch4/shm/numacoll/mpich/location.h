@@ -1,4 +1,5 @@
-/* Where the ranks are: on this machine or an assumed one, and in the network. */
+/* Where the ranks are: in which units of this machine or of an assumed one, and under which
+ * switches of the network. world.c starts it, comm.c asks it for the ranks of a communicator. */
 
 #ifndef NUMACOLL_LOCATION_H_INCLUDED
 #define NUMACOLL_LOCATION_H_INCLUDED
@@ -8,19 +9,26 @@
 #include "mpidimpl.h"
 #include "../core/nc_cpus.h"
 
-/* Checks what the user says of machine and network; keeps masks ([local_size], may be NULL), which
- * it frees. Errors: MPI_ERR_OTHER, with a line from the first rank of a node. */
+/* Checks TOPOLOGY, MAPPING and NETWORK_FILE on local rank 0 of each node. Keeps the affinity masks
+ * ([local_size], allocated by MPL_malloc; may be NULL), which locations_finalize frees. Errors:
+ * MPI_ERR_OTHER, with a line from local rank 0. */
 int MPIDI_NUMACOLL_locations_init(struct nc_cpus *masks);
+
+/* At MPI_Finalize: frees the masks, the mapping and the machine. */
 void MPIDI_NUMACOLL_locations_finalize(void);
 
-/* Collective over node_comm, NULL for a process alone on its node. units: memory for
- * locate_ints(ranks) ints, becomes [ranks][NC_LEVELS], as nc_topo wants it. *cache_bytes is changed
- * if hwloc knows the last-level cache. */
+/* The ints of memory that MPIDI_NUMACOLL_locate needs for so many ranks. */
 size_t MPIDI_NUMACOLL_locate_ints(int ranks);
+
+/* Finds the units of each rank of node_comm. Collective over node_comm, which is NULL for a process
+ * alone on its node. mapping: value of MAPPING. units: memory for locate_ints(ranks) ints; its
+ * beginning becomes [ranks][NC_LEVELS], as nc_topo takes it, -1: unknown. *cache_bytes becomes the
+ * bytes of the last-level cache if hwloc knows them. */
 int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
                           size_t *cache_bytes);
 
-/* Of the text of the network file, once a communicator's processes are located; 0 without one. */
+/* Checksum of the network file's text, once a communicator's processes are located; 0: there is no
+ * file. */
 int MPIDI_NUMACOLL_network_checksum(void);
 
 #endif

@@ -1,14 +1,16 @@
-/* What users read with MPIR_CVAR_NUMACOLL_REPORT. */
+/* The report that MPIR_CVAR_NUMACOLL_REPORT asks for, on stderr or in REPORT_FILE. */
 
 #ifndef NUMACOLL_REPORT_H_INCLUDED
 #define NUMACOLL_REPORT_H_INCLUDED
 
 #include "state.h"
 
-/* How a communicator was set up, or why it was not; by its rank 0, from REPORT=1 on. */
+/* Writes how a communicator was set up, or why it cannot be served. Called by every rank, once per
+ * communicator; only rank 0 writes, from REPORT=1 on. */
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
 
-/* What was served since MPI_Init. */
+/* Writes what this process has served since MPI_Init, one line per collective. Called by rank 0 at
+ * MPI_Finalize with REPORT=2. */
 void MPIDI_NUMACOLL_report_totals(void);
 
 #endif

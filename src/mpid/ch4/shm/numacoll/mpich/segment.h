@@ -1,4 +1,5 @@
-/* The shared-memory segment of a set of node-local ranks. */
+/* The segment of a set of node-local ranks: made and attached when a communicator is set up
+ * (comm.c), detached when the communicator is freed. */
 
 #ifndef NUMACOLL_SEGMENT_H_INCLUDED
 #define NUMACOLL_SEGMENT_H_INCLUDED
@@ -10,7 +11,8 @@
 #include "pages.h"
 #include "../core/nc_layout.h"
 
-/* Why a call falls back. The names are in stats.c. */
+/* Why a call falls back; stats.c has the names. Where processes have different reasons, the highest
+ * counts. */
 enum nc_reason {
     NC_REASON_NONE,
     NC_REASON_BUDGET,
@@ -20,8 +22,8 @@ enum nc_reason {
     NC_REASON_COUNT
 };
 
-/* In the order they are tried, the first only if it is asked for: without a name there is nothing
- * to be left behind. */
+/* What a segment's memory is made of, in the order they are tried; the first only if HUGE_PAGES
+ * asks for it. The named file is last because only a name can be left behind. */
 enum nc_backing {
     NC_BACKING_HUGETLB,
     NC_BACKING_MEMFD,
@@ -29,27 +31,32 @@ enum nc_backing {
     NC_BACKING_NAMED_FILE
 };
 
+/* A segment as this process has it. Private to the process. */
 struct nc_segment {
     void *base;
     size_t bytes;
     enum nc_backing backing;
-    bool charged; /* this process took the bytes from the node's budget */
+    bool charged; /* this process took the bytes from the node's budget (COLL_SHM_LIMIT_PER_NODE) */
     struct nc_placement placement;
-    size_t huge_bytes; /* in huge pages, for this process */
+    size_t huge_bytes; /* bytes that this process reaches through huge pages */
 };
 
-/* What is wanted of a segment, beside its geometry; as the variables' values. */
+/* What the settings ask of a segment, beside its geometry; values of PLACEMENT and HUGE_PAGES. */
 struct nc_wanted {
     int placement, huge_pages;
-    const int *numa; /* [ranks] NUMA nodes: ranks of one share huge pages */
+    const int *numa; /* [ranks] their NUMA nodes: the ranks of a NUMA node may share huge pages */
 };
 
-/* Make or attach the segment, collective over node_comm; offset[ranks]: where the regions start,
- * bytes. *geometry becomes what fits the budget. *reason says what prevented it, alike on all
- * ranks. */
+/* Makes the segment, or attaches to the one that local rank 0 makes. Collective over node_comm.
+ * *geometry: what is wanted; becomes what fits the budget (fewer slots). offset[ranks] become the
+ * starts of the regions, bytes from segment->base. *reason: why there is no segment, the same on
+ * all ranks; NC_REASON_NONE: there is one. If there is none, the
+ * return value is still MPI_SUCCESS: errors are only those of messages. */
 int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
                                   const struct nc_wanted *wanted, struct nc_segment *segment,
                                   size_t *offset, enum nc_reason *reason);
+
+/* Unmaps the segment and gives its bytes back to the budget. Local. */
 void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment);
 
 #endif

@@ -1,4 +1,5 @@
-/* The variables that numbers stand for, as they hold for a communicator and a call. */
+/* The settings: the variables of cvars.yaml whose values are numbers here, and which value holds
+ * for a communicator and a call. The value comes from an info key, a csel entry or the variable. */
 
 #ifndef NUMACOLL_SETTINGS_H_INCLUDED
 #define NUMACOLL_SETTINGS_H_INCLUDED
@@ -15,51 +16,55 @@ enum nc_setting {
         NC_SETTING_COUNT
 };
 
+/* Kind, range and names of each setting, from cvars.yaml. */
 extern const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT];
 
-#define NC_LARGEST_SLOT_OF_RULE 8192 /* bytes of a slot where FRAGMENT_SIZE is 0 */
+#define NC_LARGEST_SLOT_OF_RULE 8192 /* the slot where FRAGMENT_SIZE is 0 */
 
-/* What the environment or MPI_T says, brought into range. */
+/* The value of the variable as the environment or MPI_T set it, brought into its range. */
 int MPIDI_NUMACOLL_variable(enum nc_setting setting);
 
-/* Whether what the environment says is allowed; *text: what it says, in memory of 16 bytes if it is
- * a number. */
+/* Whether the value of the variable is allowed. *text: the value as text; if it is a number, in
+ * `number`. */
 bool MPIDI_NUMACOLL_variable_is_right(enum nc_setting setting, const char **text, char number[16]);
 
-/* The number a text stands for, false if the variable does not allow it; and the text of a number.
- * The text of a spec or a choice is kept and has a number of its own in this process. */
+/* Converts the text of a setting to its number (false: the text is not allowed) and back. Texts of
+ * kinds that are not numbers (level specs, links, choices) are kept, and their number is their
+ * place in this process's list. */
 bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value);
 void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_t size);
 
-/* The text of a spec or a choice, which stays. */
+/* The text with that number, valid until settings_clear. */
 const char *MPIDI_NUMACOLL_text(int value);
 
-/* The spec with that number. */
+/* Reads the level spec with that number. */
 void MPIDI_NUMACOLL_level_spec(enum nc_setting setting, int value, struct nc_level_spec *spec);
 
-/* What two processes have to compare: numbers of texts differ. */
+/* The value in a form that processes can compare: for a text its checksum, because the same text
+ * may have another number in another process. */
 int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value);
 
-/* What holds for calls on comm selected by a entry (-1: by none): info key, then entry, then
- * variable. */
+/* The value that holds for calls on comm selected by a csel entry (-1: none): the info key if there
+ * is one, else the entry's parameter, else the variable. */
 int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int entry, enum nc_setting setting);
 
-/* Whether it comes from an info key of the communicator. */
+/* Whether the value comes from an info key of the communicator. */
 bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting);
 
 /* Keeps a value as an info key of the communicator. */
 void MPIDI_NUMACOLL_setting_set_info(MPIR_Comm *comm, enum nc_setting setting, int value);
 
-/* All info keys of a communicator, as they are kept, to be put back if new ones turn out wrong. */
+/* Saves all info keys of a communicator, and puts them back if new ones turn out wrong. */
 void MPIDI_NUMACOLL_settings_save_info(MPIR_Comm *comm, int kept[NC_SETTING_COUNT]);
 void MPIDI_NUMACOLL_settings_restore_info(MPIR_Comm *comm, const int kept[NC_SETTING_COUNT]);
 
-/* Parameters of entries: a new row with nothing set, a value in it, how many. -1: no memory. */
+/* The parameters of csel entries: adds an entry without parameters and returns its number (-1: no
+ * memory); sets a parameter of an entry; says how many entries there are. */
 int MPIDI_NUMACOLL_csel_entry_new(void);
 void MPIDI_NUMACOLL_csel_entry_set(int entry, enum nc_setting setting, int value);
 int MPIDI_NUMACOLL_csel_entry_count(void);
 
-/* Forgets entries and texts. */
+/* Frees all entries and texts, at MPI_Finalize. */
 void MPIDI_NUMACOLL_settings_clear(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* What was served, what was not, and why: counted per communicator, added up for the report and for
- * the performance variables. */
+/* The statistics: what was served, what was not, and why. Counted per communicator by the calls,
+ * added up for the report and for the performance variables. */
 
 #ifndef NUMACOLL_STATS_H_INCLUDED
 #define NUMACOLL_STATS_H_INCLUDED
@@ -11,40 +11,46 @@
 #include "../shm/nc_copy.h"
 #include "../shm/nc_wait.h"
 
-/* What is counted of a communicator; also the sum over several. Nothing but uint64_t. */
+/* The statistics of one communicator, or their sum over several. Only uint64_t, because sums treat
+ * the structure as an array. */
 struct nc_stats {
     uint64_t served[NC_COLL_COUNT]
-                   [NC_MOST_ALGORITHMS]; /* calls of the user, at either level, by algorithm */
-    uint64_t bytes[NC_COLL_COUNT][NC_MOST_ALGORITHMS]; /* of their messages */
-    /* calls MPICH makes itself on a node_comm, inside another collective */
+                   [NC_MOST_ALGORITHMS]; /* calls of the program, at either level, by algorithm */
+    uint64_t bytes[NC_COLL_COUNT][NC_MOST_ALGORITHMS]; /* of the messages of these calls */
+    /* inner calls: MPICH makes them itself on a node_comm, inside another collective */
     uint64_t inner[NC_COLL_COUNT];
-    uint64_t deferred[NC_COLL_COUNT]; /* before the segment was made */
+    uint64_t deferred[NC_COLL_COUNT]; /* calls before the segment was made */
     uint64_t fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
     uint64_t messages, message_bytes; /* sent to other nodes */
-    /* the rest is kept elsewhere until it is added up */
+    /* The rest is kept elsewhere (struct nc_comm_stats) until it is added up. */
     uint64_t waits_spinning, waits_in_progress, waits_yielding;
     uint64_t copied_local, copied_remote;
-    uint64_t start_microseconds; /* of MPI_Init that numacoll took */
+    uint64_t start_microseconds; /* time that numacoll took in MPI_Init */
     uint64_t segment_bytes, huge_bytes, pages_right, pages_misplaced, pages_unverified;
 };
 
-/* The counts of one communicator, and where the rest of them is kept. One thread at a time counts.
- */
+/* The counts of one communicator, and pointers to where its other statistics are. Only one thread
+ * at a time counts in a communicator. */
 struct nc_comm_stats {
     struct nc_stats counts;
     const struct nc_waiter *waiter;
     const struct nc_traffic *traffic;
     const struct nc_segment *segment;
-    struct nc_comm_stats *next, **link; /* list of all that are alive */
+    struct nc_comm_stats *next, **link; /* list of those of all communicators that are alive */
 };
 
+/* The published name of a reason. */
 const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason);
 
-/* From now on it is part of the sum; from then on its last values are. */
+/* stats_add: the statistics become part of the sum. stats_remove, before the communicator is freed:
+ * their last values stay in the sum. */
 void MPIDI_NUMACOLL_stats_add(struct nc_comm_stats *counted);
 void MPIDI_NUMACOLL_stats_remove(struct nc_comm_stats *counted);
 
+/* Keeps the time that numacoll took in MPI_Init. */
 void MPIDI_NUMACOLL_stats_start(uint64_t microseconds);
+
+/* The sum over all communicators of this process, freed ones included. */
 void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum);
 
 #endif

@@ -1,13 +1,14 @@
-/* Whole files as text: selection files, the network file, what the kernel says of itself. Always
- * built. */
+/* Reads whole files as text: selection files, the network file, files of the kernel in /proc and
+ * /sys. Always built. */
 
 #ifndef NUMACOLL_TEXT_FILE_H_INCLUDED
 #define NUMACOLL_TEXT_FILE_H_INCLUDED
 
-/* All of a file as a string, to be freed by MPL_free. NULL, and errno, if it cannot be read. */
+/* The content of a file as a string, which the caller frees by MPL_free. NULL, with errno set: the
+ * file cannot be read, or no memory. */
 char *MPIDI_NUMACOLL_text_file_read(const char *path);
 
-/* A number that differs, most likely, where texts do; never 0. */
+/* A checksum by which processes compare texts; never 0, which stands for "no text". */
 unsigned MPIDI_NUMACOLL_text_checksum(const char *text);
 
 #endif

@@ -1,10 +1,11 @@
-/* The variables a user sets, checked at MPI_Init. */
+/* Checks the variables that the user has set, at MPI_Init. */
 
 #ifndef NUMACOLL_VARS_CHECK_H_INCLUDED
 #define NUMACOLL_VARS_CHECK_H_INCLUDED
 
-/* Every variable within its range? *collectives: bits of those that the list selects. Errors:
- * MPI_ERR_OTHER, with one line from rank 0. */
+/* Checks that every variable is within its range. *collectives: bit per collective that
+ * MPIR_CVAR_NUMACOLL_COLLECTIVES selects, without those whose INTRA_ALGORITHM is set in the
+ * environment. Errors: MPI_ERR_OTHER, with one line from rank 0. */
 int MPIDI_NUMACOLL_vars_check(unsigned *collectives);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the process knows since MPI_Init. Its start and end are declared in numacoll_hooks.h. */
+/* What the process knows from MPI_Init to MPI_Finalize. The functions that start and end it are
+ * declared in numacoll_hooks.h. */
 
 #ifndef NUMACOLL_WORLD_H_INCLUDED
 #define NUMACOLL_WORLD_H_INCLUDED
@@ -8,8 +9,9 @@
 
 struct nc_world {
     bool initialised;
-    bool yield;          /* waits give the CPU away at once */
+    bool yield;          /* waits give the processor away at once */
     bool oversubscribed; /* ranks of this node outnumber the processors they may use */
+    /* of the last-level cache, as the C library says */
     size_t cache_bytes;
 };
 extern struct nc_world MPIDI_NUMACOLL_world;
