@@ -1,4 +1,4 @@
-/* What the processes of a communicator must have alike before it can be served. See agree.h. */
+/* Compares what the processes of a communicator must have alike. See agree.h. */
 
 #include "agree.h"
 
@@ -7,7 +7,7 @@
 #include "report.h"
 #include "selection_file.h"
 
-/* What agree_on_settings may find: a setting, or a selection file, numbered behind them. */
+/* The name of what differs: a setting, or NC_SETTING_COUNT + a selection file. */
 static const char *name_of(int different)
 {
     return different < NC_SETTING_COUNT
@@ -29,7 +29,8 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc
                                : 0;
         both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(parent, i);
     }
-    /* -1 stands for what each process's system says; private memory is made for it */
+    /* QUEUE_BUDGET=-1 stands for a share of each process's own memory, so the budget itself is
+     * compared, in KiB. Each process has already allocated private memory by its budget. */
     if (both[2 * NC_VAR_QUEUE_BUDGET] < 0)
         both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (MPIDI_NUMACOLL_budget_bytes(parent) / 1024);
     for (int f = 0; f < NC_SELECTION_FILES; f++)
@@ -58,8 +59,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Collective over the communicator: is every process ready? The worst reason wins, alike for all.
- */
+/* See agree.h. The reduction takes the highest reason, and the lowest slot as the highest of the
+ * negative ones. */
 int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     NC_ERRFLAG_LOCAL(errflag);
@@ -68,7 +69,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     bool prepared;
 
     if (parent->node_count > 1) {
-        /* trees and chunks between nodes follow from them */
+        /* the trees and chunks between nodes follow from these settings */
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, true, &prepared,
                                                      &different);
         MPIR_ERR_CHECK(mpi_errno);

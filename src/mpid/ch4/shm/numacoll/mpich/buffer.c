@@ -1,9 +1,12 @@
-/* Buffers of the user as rows of bytes: of any datatype, one block or several. See buffer.h. */
+/* Buffers of the user as streams: how the bytes of a datatype, or of several blocks, are reached.
+ * See buffer.h. shm/nc_copy.c calls the movers here (pack, unpack) for datatypes that are not
+ * contiguous. */
 
 #include "buffer.h"
 
 #include <limits.h>
 
+/* The two movers of a stream of one datatype, by MPICH's engine. user: a struct nc_typed. */
 static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
 {
     struct nc_typed *t = user;
@@ -26,8 +29,9 @@ static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *m
     return mpi_errno;
 }
 
-/* Of a type that is not builtin, see MPIDI_NUMACOLL_stream_init. How the bytes are reached is this
- * process's own affair: it changes no decision of the protocol. */
+/* Whether the elements of a type that is not builtin lie side by side, and where the first begins.
+ * Ranks may answer differently: the answer changes how this process reaches the bytes, and nothing
+ * that other ranks see. */
 static bool plain_bytes(MPI_Datatype datatype, MPI_Aint *true_lb)
 {
 #ifdef MPL_HAVE_GPU
@@ -62,7 +66,7 @@ void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed 
     }
 }
 
-/* As MPICH's messages print it. */
+/* As an int, because MPICH's error messages print lengths with %d. */
 static int printable(size_t bytes)
 {
     return bytes < INT_MAX ? (int) bytes : INT_MAX;
@@ -115,7 +119,7 @@ struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
 
 /* ---- rows ---- */
 
-/* The block being walked, or the next that is not empty. */
+/* The block that the stream is in, or if it is at its end the next block that is not empty. */
 static struct nc_stream *block_at(struct nc_row *row)
 {
     while (nc_stream_rest(&row->stream) == 0 && row->begun < row->ranks) {
@@ -125,6 +129,7 @@ static struct nc_stream *block_at(struct nc_row *row)
     return &row->stream;
 }
 
+/* Moves up to max bytes between `packed` and the blocks of a row, by `copy`, block after block. */
 static int walk(struct nc_row *row, char *packed, size_t max, size_t *moved,
                 int (*copy)(struct nc_stream *stream, char *packed, size_t n))
 {
@@ -141,7 +146,8 @@ static int walk(struct nc_row *row, char *packed, size_t max, size_t *moved,
     return error;
 }
 
-/* Between the user and packed bytes, which are shared memory only one level up: counted there. */
+/* One block's part of a move. Not counted as traffic: `packed` is private memory here, and the
+ * caller counts the bytes when they go to or from shared memory. */
 static int in(struct nc_stream *stream, char *packed, size_t n)
 {
     return nc_copy_in(stream, packed, n, 0, NULL);
@@ -152,7 +158,8 @@ static int out(struct nc_stream *stream, char *packed, size_t n)
     return nc_copy_out(stream, packed, n, 0, NULL);
 }
 
-/* As movers of a stream. Each block minds its own elements: always all of max. */
+/* The two movers of a row, see nc_mover. The stream of each block holds back parts of its elements
+ * itself, so these movers always move `max` bytes. */
 static int pack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
 {
     return walk(user, packed, max, moved, in);

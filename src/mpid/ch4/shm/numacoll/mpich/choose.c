@@ -1,5 +1,5 @@
-/* How the calls of a communicator are served: its settings, and those of each entry of the
- * selection files, as trees, algorithms and sizes. See choose.h. */
+/* Makes the choices of a communicator: turns its settings, and those of each csel entry, into
+ * trees, algorithms and sizes. See choose.h. */
 
 #include "choose.h"
 
@@ -32,13 +32,14 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN,
                "cvars.yaml lists them as nc_tree.h does");
 
-/* The trees that the words of BCAST_GROUP and REDUCE_GROUP, in their order, are inside a node. */
+/* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
+ * values in cvars.yaml: auto, flat, kary/, knomial/, chain, and sag or rsg. */
 static const struct nc_tree_spec trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
                                             {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
                                             {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
 
-/* The tree that a spec names for the groups of each level; word: the trees its words stand for, of
- * the degree in the spec where it has none. All specs name levels in this way. */
+/* The tree for the groups of each level, as a level spec says. word: the tree that each word of the
+ * spec stands for; degree 0 there: the degree is in the spec. */
 static void choose_trees(enum nc_setting setting, int value, const struct nc_levels *levels,
                          const struct nc_tree_spec *word, struct nc_tree_spec *tree)
 {
@@ -52,7 +53,7 @@ static void choose_trees(enum nc_setting setting, int value, const struct nc_lev
     }
 }
 
-/* The memory of the trees of one choice. */
+/* Memory of the trees of one choice. */
 struct trees {
     void *bcast, *bcast_below, *reduce, *reduce_below, *barrier;
 };
@@ -82,14 +83,15 @@ size_t MPIDI_NUMACOLL_choice_tree_bytes(int ranks)
 
 struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *state)
 {
-    /* not whether I yield: all ranks of a node must come to the same */
+    /* only what is the same on all ranks of the node: not whether this process yields */
     return (struct nc_situation){.ranks = state->size,
                                  .oversubscribed = MPIDI_NUMACOLL_world.oversubscribed,
                                  .numa_nodes = state->groups.levels > 1};
 }
 
-/* Largest fragment as a entry wants it. Under a budget FRAGMENT_SIZE has not made the slots, and
- * bounds fragments only if a entry says so. 0: by the rule. */
+/* The largest fragment that an entry wants, bytes; 0: the square-root rule decides per message.
+ * With QUEUE_BUDGET the slots do not come from FRAGMENT_SIZE, so FRAGMENT_SIZE limits fragments
+ * only where the entry itself sets it. */
 static uint32_t wanted_fragment(MPIR_Comm *parent, int entry, uint32_t slot)
 {
     int f = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_FRAGMENT_SIZE);
@@ -138,7 +140,8 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
     c->allreduce_version = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_ALLREDUCE_VERSION);
 }
 
-/* Reduce, Bcast and Allreduce above the node. */
+/* The settings of Reduce, Bcast and Allreduce above the node. coll/above.c makes the choice from
+ * them in each call, because it depends on the bytes. */
 static void choose_above(MPIR_Comm *parent, int entry, struct nc_choice *c)
 {
     static const enum nc_setting specs[NC_DIRECTIONS] = {[NC_REDUCE] = NC_VAR_REDUCE_GROUP,
@@ -159,7 +162,7 @@ static void choose_above(MPIR_Comm *parent, int entry, struct nc_choice *c)
 NC_BARRIERS(NC_SAME)
 #undef NC_SAME
 
-/* The trees that BARRIER_GROUP names, in its order. */
+/* The tree for each word of BARRIER_GROUP, in the order of its values. */
 static const struct nc_tree_spec barrier_trees[] = {
     {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KARY, 4}, {NC_TREE_KNOMIAL, 2}};
 

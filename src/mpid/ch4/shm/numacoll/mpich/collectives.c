@@ -1,4 +1,5 @@
-/* Names of the collectives, and which are selected by variables. See collectives.h. */
+/* The names of the collectives and which of them the variables select, from numacoll_table.h. See
+ * collectives.h. */
 
 #include "collectives.h"
 

@@ -1,4 +1,4 @@
-/* Lines for the user on stderr. See diag.h. Always built. */
+/* Messages to the user, one line each on stderr. See diag.h. Always built. */
 
 #define _GNU_SOURCE
 #include "diag.h"
@@ -43,7 +43,8 @@ void MPIDI_NUMACOLL_pause_before_error(int rank)
 {
     static bool paused;
 
-    /* a program that goes on after one error is not held up by the next */
+    /* only before the first error: a program that continues after errors shall not be slowed down
+     * by each */
     if (!paused)
         usleep(rank == 0 ? 50000 : 150000);
     paused = true;

@@ -1,4 +1,5 @@
-/* The levels and groups of all processes of a communicator, on however many nodes. */
+/* Makes the levels and groups of all processes of a communicator, on all nodes, and takes the
+ * memory of messages between nodes. See hierarchy.h. */
 
 #include "hierarchy.h"
 
@@ -6,10 +7,11 @@
 #include "location.h"
 #include "../core/nc_arena.h"
 
-/* What a process tells all others: its row of locations, and what it was made from: network file
- * and LEVELS. */
+/* What each process sends to all others: the units it is in, and a checksum of what these were made
+ * from, the network file and LEVELS. */
 enum { COLUMNS = NC_LEVELS + 1, FILE_COLUMN = NC_LEVELS };
 
+/* Whether all ranks have the same checksum. */
 static bool same_file(const int *rows, int ranks)
 {
     for (int rank = 1; rank < ranks; rank++) {
@@ -19,8 +21,9 @@ static bool same_file(const int *rows, int ranks)
     return true;
 }
 
-/* Rows as nc_topo wants them: nodes are numbered by the communicator, and numbers of switches mean
- * nothing when they come from different files. */
+/* Turns the rows of all ranks into those that nc_topo takes. Nodes get the communicator's numbers.
+ * If the network files differ, the switches are dropped, because numbers of switches from different
+ * files do not compare. */
 static void finish_rows(int *rows, MPIR_Comm *comm)
 {
     bool same = same_file(rows, comm->local_size);
@@ -38,7 +41,8 @@ static void finish_rows(int *rows, MPIR_Comm *comm)
     }
 }
 
-/* Numbers the nodes in the order of the groups. `numbered` and `order` are memory for all ranks. */
+/* Numbers the nodes in the order of the groups, so that nodes under one switch have neighbouring
+ * numbers. `numbered` and `order` are scratch memory, [ranks] each. */
 static void number_nodes(struct nc_hierarchy *h, const struct nc_locations *l, int *numbered,
                          int *order, int me)
 {
@@ -54,7 +58,8 @@ static void number_nodes(struct nc_hierarchy *h, const struct nc_locations *l, i
     h->node = h->node_of[me];
 }
 
-/* Of each node its ranks, ascending. `filled` is memory for all nodes. */
+/* Fills first and member: the ranks of each node, ascending. `filled` is scratch memory,
+ * [nodes]. */
 static void list_members(struct nc_hierarchy *h, int ranks, int *filled)
 {
     memset(h->first, 0, ((size_t) h->nodes + 1) * sizeof *h->first);
@@ -68,7 +73,7 @@ static void list_members(struct nc_hierarchy *h, int ranks, int *filled)
         h->member[filled[h->node_of[rank]]++] = rank;
 }
 
-/* The ranks of my node, then those of the one before it, and so on round. */
+/* Fills back: the ranks of this node, then those of the node before it, and so on, round. */
 static void list_back(struct nc_hierarchy *h)
 {
     int n = 0;
@@ -80,7 +85,7 @@ static void list_back(struct nc_hierarchy *h)
     }
 }
 
-/* The levels above the node, and how large their groups are. */
+/* Fills above and largest. */
 static void measure_groups(struct nc_hierarchy *h)
 {
     h->above = 0;
@@ -94,6 +99,7 @@ static void measure_groups(struct nc_hierarchy *h)
     }
 }
 
+/* How many ranks the largest node has; if there is no memory to count them, an upper bound. */
 static int most_on_a_node(const MPIR_Comm *comm)
 {
     int most = 1, *ranks;
@@ -111,7 +117,9 @@ static int most_on_a_node(const MPIR_Comm *comm)
     return counted ? most : comm->local_size;
 }
 
-/* Buffers for messages of `bytes` each: those of the schedules, in which the others have theirs. */
+/* Takes the buffers of messages, `bytes` each. The schedules need all five; packed messages and
+ * rows of chunks use some of the same memory. chunk[0] and chunk[1] are side by side, for
+ * `arrived`. */
 static void take_buffers(struct nc_net_buffers *b, size_t bytes, struct nc_arena *arena)
 {
     char *two = nc_arena_take(arena, 2, bytes, 64);
@@ -126,15 +134,15 @@ static void take_buffers(struct nc_net_buffers *b, size_t bytes, struct nc_arena
 
 _Static_assert(NC_CHUNKS == 3, "take_buffers has three chunks");
 
-/* The arrays that stay. most: ranks of the largest node. */
+/* Takes the arrays that the hierarchy keeps. most: ranks of the largest node. */
 static void take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, size_t most,
                         struct nc_arena *arena)
 {
     size_t ranks = (size_t) comm->local_size;
     bool several = comm->node_count > 1;
 
-    /* the members beside me of all groups I may be in are other nodes: as if one group had them all
-     */
+    /* An upper bound: over all its groups a rank has at most as many other members as there are
+     * other nodes, so no more messages than in one group of all nodes. */
     h->messages = several ? nc_schedule_most(comm->node_count) : 0;
     take_buffers(&h->buffers, several ? nc_message_bytes(most) : 0, arena);
     h->stream = NC_ARENA_TAKE(arena, most, struct nc_stream);
@@ -152,7 +160,7 @@ static void take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, size_t mo
     h->first = NC_ARENA_TAKE(arena, ranks + 1, int);
 }
 
-/* What is needed for the making only. */
+/* Memory that only hierarchy_make needs. */
 struct scratch {
     int *rows, *numbered, *order;
     char *topo;
@@ -209,7 +217,8 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
                                             errflag);
     MPIR_ERR_CHECK(mpi_errno);
     finish_rows(s.rows, comm);
-    /* nodes are told apart whatever LEVELS says: they are not reached in the same way */
+    /* always with the level of nodes, whatever LEVELS says: ranks on other nodes are reached by
+     * messages */
     nc_topo_make(&topo, s.topo, &locations, levels | 1u << NC_LEVEL_NODE);
     nc_groups_make(&h->groups, h->group_memory, &topo);
     memcpy(h->name, topo.name, sizeof h->name);

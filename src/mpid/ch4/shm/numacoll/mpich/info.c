@@ -1,5 +1,5 @@
-/* Info keys numacoll_<variable> of communicators: checked, kept, told. What MPICH calls is declared
- * in numacoll_mpir.h. Always built. */
+/* The info keys numacoll_<variable> of communicators: checks them, keeps them in the communicator
+ * and shows them. MPICH calls the MPIR_ functions, which numacoll_mpir.h declares. Always built. */
 
 #include "numacoll_mpir.h"
 
@@ -11,7 +11,7 @@
 
 #define PREFIX "numacoll_"
 
-/* All keys of ours that there are, for a line. */
+/* The names of all keys that numacoll knows, for a line to the user. */
 static void known_keys(char *text, size_t size)
 {
     size_t used = 0;
@@ -24,7 +24,7 @@ static void known_keys(char *text, size_t size)
     }
 }
 
-/* Says what is wrong with a key, on rank 0; false if that is an error. */
+/* Checks one key; rank 0 writes a line if something is wrong. False: the value is an error. */
 static bool check_key(int rank, const char *key, const char *text)
 {
     char allowed[512];
@@ -32,7 +32,7 @@ static bool check_key(int rank, const char *key, const char *text)
         i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, key + strlen(PREFIX));
 
     if (i < 0 || MPIDI_NUMACOLL_variables[i].scope == NC_PER_PROCESS) {
-        /* MPI asks to ignore keys one does not know; to say so is allowed */
+        /* MPI says that unknown keys are ignored; a line about it is allowed */
         known_keys(allowed, sizeof allowed);
         MPIDI_NUMACOLL_complain(rank, "info key %s: ignored: there are %s", key, allowed);
         return true;
@@ -44,7 +44,8 @@ static bool check_key(int rank, const char *key, const char *text)
     return false;
 }
 
-/* The next key of ours from *at on, with its text; false at the end. */
+/* Finds the next key that begins with PREFIX, from the *at-th key on, and its value. False: there
+ * is none. */
 static bool next_key(MPIR_Info *info, int *at, char key[MPI_MAX_INFO_KEY + 1],
                      char text[MPI_MAX_INFO_VAL + 1])
 {
@@ -63,6 +64,7 @@ static bool next_key(MPIR_Info *info, int *at, char key[MPI_MAX_INFO_KEY + 1],
     return false;
 }
 
+/* Checks all keys, and writes a line for each wrong one. */
 static bool info_is_right(int rank, MPIR_Info *info)
 {
     char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
@@ -109,7 +111,8 @@ int MPIR_numacoll_renew_info(MPIR_Comm *comm, MPIR_Info *info)
     MPIDI_NUMACOLL_settings_save_info(comm, kept);
     MPIR_numacoll_take_info(comm, info);
 #ifdef NUMACOLL_BUILD_SHM
-    /* also with a wrong key: the other ranks may be waiting there */
+    /* also if this rank's keys are wrong: the call is collective, and the other ranks may wait in
+     * it */
     mpi_errno = MPIDI_NUMACOLL_settings_changed(comm, right);
     MPIR_ERR_CHECK(mpi_errno);
 #endif

@@ -1,5 +1,5 @@
-/* What the launcher says of where it has put the ranks of this node, where MPICH speaks PMIx with
- * it. */
+/* Where the launcher has put the ranks of this node, by PMIx, if MPICH uses PMIx to talk to the
+ * launcher. See locality.h. */
 
 #include "locality.h"
 
@@ -18,8 +18,8 @@ bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit)
     PMIX_PROC_CONSTRUCT(&proc);
     MPL_strncpy(proc.nspace, MPIR_pmi_job_id(), sizeof proc.nspace);
     proc.rank = (pmix_rank_t) MPIR_Process.node_local_map[local_rank];
-    /* what came with the job, for all ranks of the node: do not wait for a launcher that does not
-     * say it */
+    /* optional: take only what came with the job, do not wait for a launcher that does not say
+     * it */
     PMIX_INFO_CONSTRUCT(&here);
     PMIX_INFO_LOAD(&here, PMIX_OPTIONAL, NULL, PMIX_BOOL);
     if (PMIx_Get(&proc, PMIX_LOCALITY_STRING, &here, 1, &value) != PMIX_SUCCESS || !value)

@@ -1,12 +1,12 @@
-/* Where the ranks are: on this machine or an assumed one, and in the network.
+/* Where the ranks are: on this machine or an assumed one, and in the network. See location.h.
  *
- * On this machine their affinity masks say it, or, where these say nothing of some rank, what the
- * launcher says of all (locality.c): the two may number units differently, and are not mixed among
- * the ranks of a node.
+ * On this machine the affinity masks of the ranks tell it. If the masks of some rank do not, the
+ * launcher is asked for all ranks of the node (locality.c). The two sources may number units
+ * differently, so the ranks of a node never mix them.
  *
- * MPICH has loaded hwloc's topology in every process. One that the user describes instead is loaded
- * by one process of a communicator's node when its segment is made, and by local rank 0 at the
- * start, so that an error is one of MPI_Init. */
+ * MPICH has loaded hwloc's topology in every process. A topology that the user describes is loaded
+ * only by the process that fills the table of a communicator's node, and at MPI_Init by local rank
+ * 0, so that a wrong description is an error of MPI_Init. */
 
 #include "location.h"
 
@@ -19,15 +19,15 @@
 #include "../core/nc_netfile.h"
 #include "numacoll_mpir.h"
 
-static struct nc_machine *machine; /* NULL until it is needed in this process */
+static struct nc_machine *machine; /* NULL until this process needs it */
 static int *processors;            /* [local_size] where a MAPPING puts the local ranks, or NULL */
-static char *mapped;               /* that mapping */
+static char *mapped;               /* the mapping that `processors` was made by */
 static struct nc_cpus *masks;      /* [local_size] affinity masks of the local ranks */
 
 static struct {
     bool loaded;
-    int switches[NC_SWITCHES]; /* of this node, -1 where there is none */
-    int checksum;              /* of the file's text, 0 without one */
+    int switches[NC_SWITCHES]; /* of this node, -1: no switch on that level */
+    int checksum;              /* of the file's text; 0: no file */
 } network;
 
 static bool is_binding(const char *mapping)
@@ -35,7 +35,7 @@ static bool is_binding(const char *mapping)
     return !*mapping || !strcmp(mapping, "binding");
 }
 
-/* Only this process has looked. */
+/* Writes a line whatever this process's rank: only this process has looked. Always false. */
 static bool complain(const char *variable, const char *problem)
 {
     MPIDI_NUMACOLL_complain(0, "MPIR_CVAR_NUMACOLL_%s: %s", variable, problem);
@@ -44,6 +44,7 @@ static bool complain(const char *variable, const char *problem)
 
 /* ---- machine and mapping ---- */
 
+/* Loads the machine, once in a process. False, and a line: it cannot be loaded. */
 static bool load(void)
 {
     char problem[512];
@@ -63,7 +64,8 @@ static void forget_mapping(void)
     mapped = NULL;
 }
 
-/* Makes processors those of a mapping, if they are not. */
+/* Fills `processors` by a mapping, unless that has been done. False, and a line: the mapping is
+ * wrong. */
 static bool map(const char *mapping)
 {
     char problem[512];
@@ -82,7 +84,7 @@ static bool map(const char *mapping)
     return complain("MAPPING", problem);
 }
 
-/* What the user describes can be loaded, and has the processors. */
+/* Checks at MPI_Init that TOPOLOGY and MAPPING fit each other and can be used; a line if not. */
 static bool check_machine(void)
 {
     const char *mapping = MPIR_CVAR_NUMACOLL_MAPPING;
@@ -97,7 +99,7 @@ static bool check_machine(void)
 
 /* ---- network ---- */
 
-/* This node's name in the network file. */
+/* This node's name in the network file: the host's; with MPIR_CVAR_NUM_CLIQUES HOST.i. */
 static void node_name(char *name, size_t size)
 {
     char host[256] = "";
@@ -109,7 +111,7 @@ static void node_name(char *name, size_t size)
         snprintf(name, size, "%s", host);
 }
 
-/* The switches this node is under, by the text of the file. */
+/* Fills network.switches from the text of the network file; a line if that is not possible. */
 static bool find_switches(const char *text)
 {
     char problem[512] = "", line[1024], name[300];
@@ -186,12 +188,13 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 
 /* ---- a communicator's ranks ---- */
 
-/* Columns of a rank in a table of locations, words behind the ranks; the ranks' numbers on this
- * node follow. */
+/* The table that the process of rank 0 fills and broadcasts: COLUMNS ints for each rank, then EXTRA
+ * ints (cache size, checksum of the network file). Behind the table each process has the ranks'
+ * numbers among the processes of the node (local ranks of the job). */
 enum { COLUMNS = NC_LEVELS, EXTRA = 2 };
 
-/* The row of a local rank, in the process that loaded machine and network; -1 inside the node
- * without a machine. */
+/* Fills the row of a local rank, in the process that has loaded machine and network. Without a
+ * machine the units inside the node are -1. bound: by its affinity mask, else by the mapping. */
 static void look_up(int local_rank, bool bound, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++)
@@ -210,14 +213,15 @@ static void look_up_all(int *units, const int *local_rank, int ranks, bool bound
         look_up(local_rank[i], bound, units + i * COLUMNS);
 }
 
-/* hwloc's caches are the machine's; those of an assumed one are not. */
+/* The size of the last-level cache for the table; 0 for an assumed machine, whose caches are not
+ * those that the processes run on. */
 static int cache_kib(void)
 {
     return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10)
                                                     : 0;
 }
 
-/* The masks tell where each rank is. */
+/* Whether the units of every rank tell where it is. */
 static bool all_told(const int *units, int ranks)
 {
     for (int i = 0; i < ranks; i++) {
@@ -227,8 +231,8 @@ static bool all_told(const int *units, int ranks)
     return true;
 }
 
-/* The units inside the node as the launcher knows them. False if it does not know them of all; then
- * rows are lost. */
+/* Fills the units inside the node by what the launcher says. False: it does not know some rank;
+ * then the rows filled so far are spoilt. */
 static bool ask_launcher(int *units, const int *local_rank, int ranks)
 {
     for (int i = 0; i < ranks; i++) {
@@ -238,6 +242,7 @@ static bool ask_launcher(int *units, const int *local_rank, int ranks)
     return true;
 }
 
+/* Fills the table, on rank 0 of node_comm. */
 static void fill(int *units, const int *local_rank, int ranks, const char *mapping)
 {
     bool bound = is_binding(mapping);

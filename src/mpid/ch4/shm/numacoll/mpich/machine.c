@@ -1,3 +1,7 @@
+/* A machine by hwloc: loading a topology, mapping ranks to its processors, and finding the units
+ * that processors are in. location.c calls this in the library; tools/topo and the unit test call
+ * it without MPI. */
+
 #include "machine.h"
 
 #include <errno.h>
@@ -13,13 +17,14 @@ struct nc_machine {
 
 /* ---- load ---- */
 
-/* What kind of description follows a prefix, or NULL. */
+/* The text behind a prefix; NULL if the text does not begin with the prefix. */
 static const char *after(const char *text, const char *prefix)
 {
     size_t n = strlen(prefix);
     return strncmp(text, prefix, n) ? NULL : text + n;
 }
 
+/* Tells hwloc which machine to load: "" leaves it at this one. */
 static bool describe(hwloc_topology_t topology, const char *text, char *error, size_t size)
 {
     const char *synthetic = after(text, "synthetic:"), *xml = after(text, "xml:");
@@ -46,7 +51,8 @@ static bool describe(hwloc_topology_t topology, const char *text, char *error, s
     return true;
 }
 
-/* hwloc takes a file with a core whose processors are not there; mappings could not. */
+/* Whether every object of a type that names processors has some in the topology. hwloc accepts an
+ * XML file in which a core's processors are missing; a mapping to that core would fail. */
 static bool has_processors(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
     hwloc_obj_t o = NULL;
@@ -59,6 +65,7 @@ static bool has_processors(hwloc_topology_t topology, hwloc_obj_type_t type)
     return true;
 }
 
+/* Loads what `describe` named, and checks that ranks can be mapped to it. */
 static bool take(hwloc_topology_t topology, const char *text, char *error, size_t size)
 {
     if (hwloc_topology_load(topology)) {
@@ -137,10 +144,11 @@ static const hwloc_obj_type_t level_type[NC_MACHINE_LEVELS] = {
     [NC_LEVEL_PACKAGE] = HWLOC_OBJ_PACKAGE,
 };
 
-/* The unit of a type that a set of processors is in, NULL if it is not a single one. Processors may
- * have several NUMA nodes (memory of two kinds; a node without processors of its own is local to
- * all around it): theirs is the narrowest, of equal ones the first. A set that holds processors of
- * narrower units and others is in none. */
+/* The unit of a type that contains a whole set of processors; NULL if no single unit does.
+ * Processors may belong to several NUMA nodes (memory of two kinds; a NUMA node without processors
+ * of its own is local to all around it): then the unit is the one with the fewest processors, of
+ * equal ones the first. A set that reaches beyond the narrowest unit it shares processors with is
+ * in none. */
 static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
                            hwloc_const_cpuset_t set)
 {
@@ -156,7 +164,8 @@ static hwloc_obj_t unit_of(const struct nc_machine *m, hwloc_obj_type_t type,
 
 /* ---- mapping ---- */
 
-/* Cores, or processors where the set holds no whole core. */
+/* The type that ranks are dealt out to inside a set of processors: cores, or processors where the
+ * set contains no whole core. */
 static hwloc_obj_type_t core_type(const struct nc_machine *m, hwloc_const_cpuset_t set)
 {
     return hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, HWLOC_OBJ_CORE) > 0
@@ -164,8 +173,8 @@ static hwloc_obj_type_t core_type(const struct nc_machine *m, hwloc_const_cpuset
                : HWLOC_OBJ_PU;
 }
 
-/* The processor that the n-th rank inside a set of processors gets: first one of each core, then
- * the second of each, then round again. */
+/* The processor of the n-th rank inside a set of processors: first the first processor of each
+ * core, then the second of each, then round again. */
 static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int n)
 {
     hwloc_obj_type_t type = core_type(m, set);
@@ -178,8 +187,9 @@ static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set
     return (int) pu->logical_index;
 }
 
-/* The unit after o (NULL: the first) that ranks are dealt out to: not one whose processors are also
- * in narrower units, or in an equal one before it. */
+/* The unit after o (NULL: the first one) that ranks are dealt out to. Skips units whose processors
+ * also belong to a narrower unit, or to an earlier one of the same size: no rank would count as in
+ * them. */
 static hwloc_obj_t next_unit(const struct nc_machine *m, hwloc_obj_type_t type, hwloc_obj_t o)
 {
     do
@@ -188,6 +198,7 @@ static hwloc_obj_t next_unit(const struct nc_machine *m, hwloc_obj_type_t type, 
     return o;
 }
 
+/* Deals ranks out to the units of a type in turn. False: the machine has no such unit. */
 static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int ranks, int *processor)
 {
     hwloc_obj_t o = NULL;
@@ -202,7 +213,9 @@ static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int rank
     return units > 0;
 }
 
-/* The whole list is looked at: one that is longer than a node has ranks is for other nodes too. */
+/* Reads "PROCESSOR,PROCESSOR,..", one for each rank. Checks the whole list, but a list may be
+ * longer than the node has ranks: all nodes have the same MAPPING, and others may have more
+ * ranks. */
 static bool read_list(const struct nc_machine *m, const char *list, int ranks, int *processor,
                       char *error, size_t size)
 {
@@ -253,6 +266,7 @@ bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, 
 
 /* ---- units of ranks ---- */
 
+/* The unit of a set of processors on each level inside the node. */
 static void units_of_set(const struct nc_machine *m, hwloc_const_cpuset_t set, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++) {
@@ -279,7 +293,7 @@ void nc_machine_units_of_mask(const struct nc_machine *m, const struct nc_cpus *
         if (mask->word[i / 64] >> i % 64 & 1)
             hwloc_bitmap_set(set, i);
     }
-    /* a mask may name processors that are off line or not ours */
+    /* a mask may contain processors that are off line, or that this process may not use */
     hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(m->topology));
     if (!hwloc_bitmap_iszero(set))
         units_of_set(m, set, unit);

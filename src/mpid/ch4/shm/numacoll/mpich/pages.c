@@ -1,5 +1,5 @@
-/* The pages of a segment: how large they are, who allocates them and where the kernel put them. See
- * pages.h. */
+/* The pages of a segment: how large they are, how they are allocated and bound, and where the
+ * kernel put them. See pages.h. */
 
 #define _GNU_SOURCE
 #include "pages.h"
@@ -14,7 +14,7 @@
 #include "text_file.h"
 #include "../core/nc_frag.h"
 
-/* The number behind a word in a file of the kernel's, times `unit`; 0 if it is not there. */
+/* The number behind a word in a file of the kernel, times `unit`; 0: not there. */
 static size_t number_in(const char *path, const char *before, size_t unit)
 {
     char *text = MPIDI_NUMACOLL_text_file_read(path), *at = text ? strstr(text, before) : NULL;
@@ -39,11 +39,12 @@ bool MPIDI_NUMACOLL_pages_allocate(int fd, char *base, size_t start, size_t byte
 {
     int failed;
 
-    /* fallocate knows nothing of the advice for huge pages. This does, and fails where a touch
-     * would raise SIGBUS; what it has not made, because it failed or is not known, is made as
-     * ordinary pages. */
+    /* MADV_POPULATE_WRITE comes first: it follows the advice for huge pages, which fallocate does
+     * not, and it fails where a touch would raise SIGBUS. fallocate then allocates, as ordinary
+     * pages, what the first call has not, be it that it failed or that the kernel does not know
+     * it. */
     madvise(base + start, bytes, MADV_POPULATE_WRITE);
-    /* a signal undoes and ends fallocate; that is no lack of memory */
+    /* a signal interrupts fallocate and undoes what it did; that is no lack of memory */
     do {
         failed = fallocate(fd, 0, (off_t) start, (off_t) bytes);
     } while (failed && errno == EINTR);
@@ -65,7 +66,8 @@ void MPIDI_NUMACOLL_pages_bind(char *base, size_t start, size_t bytes, size_t pa
     if (node < 0 || node >= WORDS * BITS)
         return;
     nodes[node / BITS] = 1ul << node % BITS;
-    /* whole huge pages: those at the ends are shared with ranks of the same node */
+    /* round out to whole huge pages: the ranks that share the first and the last one are on this
+     * NUMA node */
     bytes += start % page;
     start -= start % page;
     bytes = (bytes + page - 1) / page * page;

@@ -1,5 +1,5 @@
-/* The counts as performance variables of MPI_T, category NUMACOLL: made when MPI starts, computed
- * when read. */
+/* The statistics as performance variables of MPI_T, category NUMACOLL: registered at MPI_Init,
+ * computed from stats.c when a tool reads them. */
 
 #include "pvars.h"
 
@@ -7,7 +7,7 @@
 
 #include "stats.h"
 
-/* The sum of n numbers of struct nc_stats. */
+/* A performance variable: the sum of n numbers of struct nc_stats, from `offset` on, bytes. */
 struct row {
     char name[64];
     size_t offset;
@@ -17,6 +17,7 @@ struct row {
 enum { ROWS = 16 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
 static struct row rows[ROWS];
 
+/* MPICH calls this when a tool reads the variable. */
 static void get(void *address, void *object, int count, void *buffer)
 {
     const struct row *row = address;
@@ -31,7 +32,8 @@ static void get(void *address, void *object, int count, void *buffer)
     memcpy(buffer, &value, sizeof value);
 }
 
-/* counter: what has happened since the reader's handle was made; else what there is now */
+/* Registers one variable. counter: MPI_T gives what was counted since the tool's handle was made;
+ * else a level, what there is at the moment. */
 static void add(int *used, bool counter, size_t offset, int n, const char *description,
                 const char *format, ...)
 {
@@ -80,6 +82,7 @@ static void add_collective(int *used, enum nc_coll c)
             MPIDI_NUMACOLL_reason_name(reason));
 }
 
+/* Whether MPI_T knows the first variable already. */
 static bool registered(void)
 {
     name2index_hash_t *entry;
@@ -93,7 +96,7 @@ void MPIDI_NUMACOLL_pvars_register(void)
 {
     int used = 0;
 
-    /* MPI may start several times while MPI_T lives */
+    /* MPI may be initialised several times while MPI_T lives */
     if (registered())
         return;
     add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses",

@@ -1,5 +1,5 @@
-/* What users read on stderr, or in REPORT_FILE: how a communicator was set up, and what was served
- * at the end. */
+/* The report: how a communicator was set up, and, at MPI_Finalize, what was served. The words of
+ * its lines are published: users' scripts read them. */
 
 #include "report.h"
 
@@ -10,6 +10,7 @@
 #include "diag.h"
 #include "settings.h"
 
+/* A descriptor of REPORT_FILE, or -1: write to stderr. */
 static int open_report_file(void)
 {
     const char *name = MPIR_CVAR_NUMACOLL_REPORT_FILE;
@@ -28,18 +29,19 @@ static int open_report_file(void)
     return fd;
 }
 
-/* In one piece: several processes and communicators may have something to tell at the same time. */
+/* Writes the text by one call of write: several processes may write at the same time, and their
+ * lines must not mix. */
 static void tell(const char *text, size_t length)
 {
     int fd = open_report_file();
     ssize_t written = write(fd < 0 ? STDERR_FILENO : fd, text, length);
 
-    (void) written; /* a report that cannot be told is no reason to fail */
+    (void) written; /* a report that cannot be written is no reason to fail */
     if (fd >= 0)
         close(fd);
 }
 
-/* Pages by ranks, those that are alike together: "0-3 20/0/0, 4 18/2/0". */
+/* The pages of each rank, ranks with the same numbers together: "0-3 20/0/0, 4 18/2/0". */
 static void print_placement(FILE *out, const struct nc_placement *p, int ranks)
 {
     fprintf(out, ", pages of ranks right/wrong/unverified:");
@@ -53,7 +55,7 @@ static void print_placement(FILE *out, const struct nc_placement *p, int ranks)
     }
 }
 
-/* An algorithm of a spec: "knomial/2". */
+/* The algorithm of one level in a level spec: "knomial/2". */
 static void print_algorithm(FILE *out, enum nc_setting setting, const struct nc_level_spec *spec,
                             enum nc_level level)
 {
@@ -68,8 +70,8 @@ static void print_algorithm(FILE *out, enum nc_setting setting, const struct nc_
         fprintf(out, "%d", spec->degree[level]);
 }
 
-/* The levels that data goes by, from the `lowest` of those above the node on, and inside it too if
- * `inside`, with their algorithms: "bcast_group numa:flat,top:knomial/2". */
+/* The algorithms of the levels: those inside the node, if `inside`, then those of the whole
+ * communicator from level `lowest` on: "bcast_group numa:flat,top:knomial/2". */
 static void print_spec(FILE *out, enum nc_setting setting, const struct nc_level_spec *spec,
                        const struct MPIDI_NUMACOLL_comm *state, bool inside, int lowest)
 {
@@ -101,7 +103,7 @@ static void print_specs(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
             c->chunk_bytes ? c->chunk_bytes : NC_CHUNK);
 }
 
-/* How many groups each level has, the lowest first: "numa 4, package 2, node 1". */
+/* How many groups each level has, the lowest level first: "numa 4, package 2, node 1". */
 static void print_levels(FILE *out, const struct nc_hierarchy *h)
 {
     fprintf(out, ", groups:");
@@ -123,7 +125,7 @@ static void print_segment(FILE *out, const struct MPIDI_NUMACOLL_comm *state, in
         fprintf(out, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
 }
 
-/* What the processes of this node share. */
+/* The segment, its slots, and how ranks wait. */
 static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
@@ -205,7 +207,8 @@ static void print_totals(FILE *out, enum nc_coll c, const struct nc_stats *t)
 
 void MPIDI_NUMACOLL_report_totals(void)
 {
-    /* MPI may start again, and the counts of a process go on: those that are told here are over */
+    /* MPI may be initialised again in a process, whose counts go on: subtract what was reported
+     * before */
     static struct nc_stats told;
     struct nc_stats totals, since;
     char *text = NULL;

@@ -1,14 +1,16 @@
-/* Shared memory for one set of node-local ranks: made once, placed by its owners, accounted
- * exactly.
+/* Makes the segment of a set of node-local ranks: one shared mapping, in which each rank allocates
+ * and touches its own region, accounted against the node's budget. comm.c calls this, once per
+ * communicator.
  *
  *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it and writes
  *      the header
- *   2  it tells the others where the backing is; each maps it and checks the header
- *   3  all agree that everybody has it; if not, they try the next choice of backing
- *   4  each allocates and touches its own region
- *   5  all agree that everybody could, and each asks the kernel where its pages are
+ *   2  local rank 0 broadcasts where the backing is; each other rank maps it and checks the header
+ *   3  all agree that every rank has mapped it; if not, they try the next backing
+ *   4  each rank allocates and touches its own region
+ *   5  all agree that every rank could; each asks the kernel where its pages are
  *
- * The exchange uses fixed MPIR algorithms on node_comm, which never select anything. */
+ * The messages between the ranks use fixed MPIR algorithms on node_comm: these never select another
+ * algorithm, so they never come back to numacoll. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,19 +26,20 @@
 #define MAGIC          0x6c6c6f6361006d75ull
 #define LAYOUT_VERSION 2
 
-/* First page of a segment. Written by local rank 0 in step 1, read by the others in step 2, partner
- * of both: the message of step 2. */
+/* The first page of a segment. Written by local rank 0 in step 1, read by the other ranks in step
+ * 2; ordered by the message of step 2. */
 struct nc_header {
     uint64_t magic;
     uint32_t version;
     uint32_t uid;
-    uint64_t nonce; /* of this segment: a process number may mean another process elsewhere */
+    uint64_t nonce; /* of this segment: elsewhere (in another container) another process may have
+                       the same pid */
     uint64_t bytes;
-    uint64_t page; /* bytes of a page, as wanted */
+    uint64_t page; /* bytes of a page, as HUGE_PAGES wants */
     struct nc_geometry geometry;
 };
 
-/* What local rank 0 tells. */
+/* The message of step 2, from local rank 0. */
 struct invitation {
     int reason; /* NC_REASON_NONE, or why there is no segment */
     int backing;
@@ -50,6 +53,8 @@ struct invitation {
 
 /* ---- budget ---- */
 
+/* Takes bytes from the node's budget; false if so many are not left. The counter is shared by all
+ * processes of the node. */
 static bool charge(size_t bytes)
 {
     uint64_t limit = (uint64_t) MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE * 1024;
@@ -61,7 +66,8 @@ static bool charge(size_t bytes)
     return false;
 }
 
-/* The segment that fits the budget: half as many slots, until one is left. 0 if none does. */
+/* Takes a segment that fits the budget: halves the slots until it does. Returns its bytes; 0: not
+ * even one slot fits. */
 static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
                                size_t *offset)
 {
@@ -80,8 +86,8 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
 
 /* ---- backings ---- */
 
-/* A file must leave MPICH's own message cells what they may still need: their pages come when they
- * are touched. */
+/* Whether /dev/shm has room for the segment and for MPICH's own message cells, whose pages the
+ * kernel allocates only when they are touched. */
 static bool room_in_dev_shm(size_t bytes)
 {
     struct statvfs fs;
@@ -91,8 +97,8 @@ static bool room_in_dev_shm(size_t bytes)
     return statvfs("/dev/shm", &fs) == 0 && (uint64_t) fs.f_bavail * fs.f_frsize >= cells + bytes;
 }
 
-/* A descriptor to the backing, or -1. Only a named file has a path; it is for where others'
- * descriptors cannot be opened, and keeps its name no longer than it takes all to attach. */
+/* Makes the backing; a descriptor, or -1. Only a named file has a path. It serves where processes
+ * cannot open each other's descriptors, and its name goes once all ranks have attached. */
 static int open_backing(enum nc_backing backing, size_t bytes, size_t page, char *path, size_t size)
 {
     if (backing == NC_BACKING_HUGETLB)
@@ -107,7 +113,8 @@ static int open_backing(enum nc_backing backing, size_t bytes, size_t page, char
     return mkstemp(path);
 }
 
-/* Address space from a multiple of `page` on, as transparent huge pages need it; NULL: anywhere. */
+/* Reserves address space that starts at a multiple of `page`, as transparent huge pages need it.
+ * NULL: any address will do. */
 static char *reserve(size_t bytes, size_t page)
 {
     char *all, *start;
@@ -134,7 +141,7 @@ static void *map(int fd, size_t bytes, enum nc_backing backing, size_t page)
             munmap(at, bytes);
         return NULL;
     }
-    /* read-ahead would place neighbours' pages on this process's node */
+    /* no read-ahead: it would place pages of other ranks' regions on this process's NUMA node */
     if (backing > NC_BACKING_MEMFD)
         madvise(base, bytes, MADV_RANDOM);
     if (page > NC_PAGE && backing == NC_BACKING_MEMFD)
@@ -144,6 +151,7 @@ static void *map(int fd, size_t bytes, enum nc_backing backing, size_t page)
 
 /* ---- making and attaching ---- */
 
+/* A number that another segment does not have. */
 static uint64_t fresh_nonce(void)
 {
     static MPL_atomic_uint64_t count;
@@ -154,6 +162,7 @@ static uint64_t fresh_nonce(void)
            MPL_atomic_fetch_add_uint64(&count, 1);
 }
 
+/* Maps the backing and writes the header. NULL: not possible. */
 static void *write_header(int fd, const struct invitation *in, int placement)
 {
     void *base = NULL;
@@ -167,10 +176,10 @@ static void *write_header(int fd, const struct invitation *in, int placement)
 
     if (ftruncate(fd, (off_t) in->bytes) == 0)
         base = map(fd, in->bytes, in->backing, in->page);
-    /* a huge page has the first region, too */
+    /* with huge pages the header's page also holds the beginning of the first region */
     if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
         MPIDI_NUMACOLL_pages_bind(base, 0, NC_PAGE, in->page);
-    /* a page that cannot be had must not turn up as SIGBUS */
+    /* allocate before writing: a lack of memory must fail here and not raise SIGBUS */
     if (base && !MPIDI_NUMACOLL_pages_allocate(fd, base, 0, NC_PAGE)) {
         munmap(base, in->bytes);
         base = NULL;
@@ -180,6 +189,7 @@ static void *write_header(int fd, const struct invitation *in, int placement)
     return base;
 }
 
+/* Step 1 on local rank 0, after `prepare`. */
 static void make(enum nc_backing backing, struct invitation *in, int placement,
                  struct nc_segment *segment, int *fd)
 {
@@ -193,6 +203,8 @@ static void make(enum nc_backing backing, struct invitation *in, int placement,
     in->reason = segment->base ? NC_REASON_NONE : NC_REASON_BACKING;
 }
 
+/* Step 2 on the other ranks. segment->base stays NULL if the backing cannot be opened or is
+ * another. */
 static void attach(const struct invitation *in, struct nc_segment *segment, int *fd)
 {
     char path[64];
@@ -230,7 +242,8 @@ static bool allocate(int fd, char *base, size_t start, size_t bytes)
     return true;
 }
 
-/* Each process its own region, at `start`; with PLACEMENT=none local rank 0 all of them. */
+/* Step 4: each process allocates its own region, at `start`; with PLACEMENT=none local rank 0
+ * allocates all regions. False: no memory. */
 static bool place(struct nc_segment *segment, int fd, size_t start, size_t region, size_t page,
                   int rank, int placement)
 {
@@ -252,6 +265,7 @@ static size_t huge_bytes(const struct nc_segment *segment, size_t page)
 
 /* ---- agreement ---- */
 
+/* Whether `mine` is true on all ranks. */
 static int all_agree(MPIR_Comm *node_comm, bool mine, bool *all)
 {
     NC_ERRFLAG_LOCAL(errflag);
@@ -268,6 +282,7 @@ static int invite(MPIR_Comm *node_comm, struct invitation *in)
     return MPIR_Bcast_intra_binomial(in, sizeof *in, MPI_BYTE, 0, node_comm, errflag);
 }
 
+/* Gives up the backing that was tried. */
 static void abandon(struct nc_segment *segment, int *fd)
 {
     if (segment->base)
@@ -278,7 +293,7 @@ static void abandon(struct nc_segment *segment, int *fd)
     *fd = -1;
 }
 
-/* Steps 1 to 3 with one backing. */
+/* Steps 1 to 3 with one backing. *all: every rank has mapped it. */
 static int make_and_attach(MPIR_Comm *node_comm, enum nc_backing backing, struct invitation *in,
                            int placement, struct nc_segment *segment, int *fd, bool *all)
 {
@@ -298,7 +313,7 @@ static int make_and_attach(MPIR_Comm *node_comm, enum nc_backing backing, struct
     }
 
 fn_exit:
-    /* whatever happened, the name goes: all have it, or nobody needs it */
+    /* remove the name in any case: either all ranks have the file, or none needs it */
     if (node_comm->rank == 0 && backing == NC_BACKING_NAMED_FILE && *fd >= 0)
         unlink(in->path);
     if (!*all)
@@ -308,7 +323,7 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Step 1, on local rank 0. */
+/* Begins step 1 on local rank 0: the size of the segment, and its bytes from the budget. */
 static void prepare(struct invitation *in, const struct nc_wanted *wanted,
                     struct nc_segment *segment, size_t *offset)
 {
@@ -317,7 +332,7 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
     in->page = MPIDI_NUMACOLL_page_bytes(wanted->huge_pages);
     in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
     if (in->bytes == 0 && in->page > NC_PAGE) {
-        /* one huge page for each NUMA node is more than the budget */
+        /* at least one huge page for each NUMA node is over the budget: take ordinary pages */
         in->geometry = geometry;
         in->page = NC_PAGE;
         in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
@@ -339,7 +354,7 @@ static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
     nc_layout_offsets(&layout, node_comm->local_size, wanted->numa, in->page, offset);
     placed = place(segment, fd, offset[rank], layout.region, in->page, rank, wanted->placement);
     mpi_errno = all_agree(node_comm, placed, all);
-    /* all pages are there now, whoever made them */
+    /* only now are all pages allocated, also with PLACEMENT=none */
     if (mpi_errno == MPI_SUCCESS && *all) {
         segment->placement = MPIDI_NUMACOLL_pages_look_up((char *) segment->base + offset[rank],
                                                           layout.region);
@@ -373,7 +388,8 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
         mpi_errno = make_pages(node_comm, &in, wanted, segment, offset, fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
         if (!all) {
-            /* no memory; but huge pages may be fewer than the kernel let itself be asked for */
+            /* No memory. With hugetlb ordinary pages may still serve: the kernel may have accepted
+             * the mapping without having enough huge pages. */
             *reason = NC_REASON_PAGES;
             last = backing != NC_BACKING_HUGETLB;
             abandon(segment, &fd);

@@ -1,10 +1,12 @@
-/* Selection files, checked as a whole before MPICH sees them: MPICH takes what it does not
- * understand for something else, or aborts. The names and keys are those of this MPICH
- * (numacoll_csel.h). Always built.
+/* Checks selection files as a whole before MPICH reads them, because MPICH takes what it does not
+ * understand for something else, or aborts. MPICH calls MPIR_numacoll_csel_from_file instead of its
+ * own function. The names and keys that are allowed are those of this MPICH (numacoll_csel.h, made
+ * by maint/gentuning). Always built.
  *
- * What a file must be, beyond JSON: an object of "collective=NAME"; below, objects of conditions,
- * tried in order, the last of which must be certain to hold where MPICH has no other choice; at the
- * end a single algorithm or composition of that collective, which may have parameters. */
+ * What a file must be, beyond JSON: an object of "collective=NAME"; below each, objects of
+ * conditions, tried in order, the last of which must always hold where MPICH has no other choice;
+ * at the end of each path a csel entry: a single algorithm or composition of that collective, which
+ * may have parameters. */
 
 #define _GNU_SOURCE
 #include "mpiimpl.h"
@@ -21,10 +23,12 @@
 #include "settings.h"
 #include "text_file.h"
 
+/* The three levels, by enum MPIR_numacoll_csel. entries: the names of the csel entries that the
+ * level has. */
 static const struct level {
     const char *variable;
     const char *entries;
-    bool complete; /* must have an answer to every question */
+    bool complete; /* every call must end at a csel entry */
 } levels[NC_SELECTION_FILES] = {
     [MPIR_NUMACOLL_CSEL_MPIR] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", NC_CSEL_MPIR_LEAVES,
                                  true},
@@ -34,21 +38,22 @@ static const struct level {
                                   NC_CSEL_POSIX_LEAVES, false},
 };
 
+/* The check of one file. */
 struct check {
     const struct level *level;
     const char *path;
     const char *text;
-    const char *cursor; /* in text, behind the key looked at last: keys are visited in the order of
-                           the text */
-    const char *at;     /* that key */
+    /* behind the key that was looked at last: keys are visited in the order of the text */
+    const char *cursor;
+    const char *at; /* where that key begins */
 };
 
-/* Where in the tree: the collective, and what the conditions on the way down have settled. */
+/* A place in the tree: the collective, and what the conditions above it have settled. */
 struct place {
     char collective[64];
-    const char *kind;  /* of communicator: "intra", "inter", or NULL: either */
-    bool parent;       /* it has sub-communicators of nodes */
-    const char *local; /* a condition ranks may answer differently, or NULL */
+    const char *kind;  /* kind of communicator: "intra", "inter", or NULL: either */
+    bool parent;       /* the communicator has sub-communicators of nodes */
+    const char *local; /* a condition that ranks may answer differently, or NULL */
 };
 
 /* ---- complaints ---- */
@@ -62,7 +67,7 @@ static int line_of(const struct check *c, const char *at)
     return line;
 }
 
-/* One line that names file, line and variable; always false. */
+/* Writes one line that names file, line number and variable; always false. */
 static bool wrong(const struct check *c, const char *at, const char *format, ...)
 {
     char *problem = NULL;
@@ -78,7 +83,8 @@ static bool wrong(const struct check *c, const char *at, const char *format, ...
     return false;
 }
 
-/* json-c does not keep positions: the key is the next one of its text. */
+/* Sets c->at to the key in the text. json-c does not keep positions, so the key is looked for from
+ * the last one on. */
 static void find_key(struct check *c, const char *key)
 {
     size_t n = strlen(key);
@@ -108,15 +114,15 @@ static bool in_words(const char *words, const char *word)
     return nc_words_find(words, word, strlen(word), &number);
 }
 
-/* Collectives that are not defined between two groups. (MPICH's own file names algorithms for that
- * all the same.) */
+/* Whether MPI does not define the collective on intercommunicators. (MPICH's own file names
+ * algorithms for these all the same.) */
 static bool intra_only(const char *collective)
 {
     return in_words("scan exscan iscan iexscan", collective) || strstr(collective, "neighbor_");
 }
 
-/* Whether a entry's name (n characters) is of this collective and, if it says so, of this kind of
- * communicator. */
+/* Whether the name of a csel entry (n characters) belongs to this collective and, if the name says
+ * intra or inter, to this kind of communicator. */
 static bool entry_fits(const char *entry, size_t n, const struct place *place)
 {
     static const char *const starts[] = {"algorithm=MPIR_", "algorithm=MPIDI_POSIX_mpi_",
@@ -141,7 +147,7 @@ static bool entry_fits(const char *entry, size_t n, const struct place *place)
     return false;
 }
 
-/* The words of a list that fit a collective, for a line. */
+/* The entries of a list that fit a place, for a line to the user. */
 static void known_entries(const char *words, const struct place *place, char *text, size_t size)
 {
     size_t used = 0, n;
@@ -155,8 +161,9 @@ static void known_entries(const char *words, const struct place *place, char *te
     }
 }
 
-/* ---- a entry ---- */
+/* ---- a csel entry ---- */
 
+/* A parameter of an entry of numacoll: a setting that is read per call, in its range. */
 static bool check_our_parameter(struct check *c, const char *name, const char *value)
 {
     const struct nc_variable *table = MPIDI_NUMACOLL_variables;
@@ -184,7 +191,7 @@ static bool check_our_parameter(struct check *c, const char *name, const char *v
     return true;
 }
 
-/* "name=value", spaces removed, in two; false if there is no sign. */
+/* Cuts "name=value" (without spaces) in two. False: there is no "=". */
 static bool split(char *text, char **value)
 {
     char *sign = strchr(text, '=');
@@ -205,8 +212,8 @@ static bool is_number(const char *text, long low, long high)
     return *text >= '0' && *text <= '9' && *end == 0 && !errno && low <= number && number <= high;
 }
 
-/* The parameters a entry of MPICH's own must have, all of them: it would take any number for one
- * that is missing. */
+/* The parameters that an entry of MPICH's own must have. All of them: for a missing one MPICH would
+ * use whatever number is in memory. */
 static const char *their_parameters(const char *entry)
 {
 #define NC_CHECK(name, parameters) \
@@ -217,6 +224,7 @@ static const char *their_parameters(const char *entry)
     return "";
 }
 
+/* A parameter of an entry of MPICH's own: its name and its range. */
 static bool check_their_parameter(struct check *c, const char *wanted, const char *name,
                                   const char *value)
 {
@@ -254,7 +262,7 @@ static bool is_ours(const char *entry)
     return n > 9 && !strcmp(entry + n - 9, "_numacoll");
 }
 
-/* Whether the entry can serve where it stands. */
+/* Whether the csel entry may stand at this place. */
 static bool check_standing(struct check *c, const char *name, const struct place *place)
 {
     char known[1024];
@@ -275,6 +283,7 @@ static bool check_standing(struct check *c, const char *name, const struct place
     return true;
 }
 
+/* Checks a csel entry: its name, its place, and its parameters. */
 static bool check_entry(struct check *c, const char *name, struct json_object *parameters,
                         const struct place *place)
 {
@@ -299,12 +308,13 @@ static bool check_entry(struct check *c, const char *name, struct json_object *p
 
 /* ---- conditions ---- */
 
-/* The part of a condition before its sign. */
+/* Length of the part of a condition before its sign. */
 static size_t base_length(const char *condition)
 {
     return strcspn(condition, "=<");
 }
 
+/* Whether MPICH can evaluate the condition for this collective: for some collectives it aborts. */
 static bool asked_of(const char *condition, const char *collective)
 {
 #define NC_CHECK(key, collectives) \
@@ -326,8 +336,9 @@ static bool known_condition(const char *condition)
             is_number(condition + n, 0, INT_MAX));
 }
 
-/* Whether ranks may answer differently in a correct program: by what is significant at the root
- * only, by a rank's own counts, by counts of datatypes that are only of the same size in all. */
+/* Whether ranks may answer a condition differently in a correct program: it depends on what is
+ * significant at the root only, on a rank's own counts, or on a count alone where only the bytes
+ * must be the same on all ranks. */
 static bool is_local(const char *condition, const char *collective)
 {
     if (strstr(condition, "=any"))
@@ -339,6 +350,7 @@ static bool is_local(const char *condition, const char *collective)
                      collective));
 }
 
+/* Checks a condition, and adds to `place` what it settles. */
 static bool check_condition(struct check *c, const char *condition, struct place *place)
 {
     if (!known_condition(condition))
@@ -372,7 +384,7 @@ static bool has_key(struct json_object *object, const char *wanted)
     return false;
 }
 
-/* Whether one of an object's conditions always holds, `last` being its last. */
+/* Whether in every case one of an object's conditions holds; `last` is the last of them. */
 static bool certain(struct json_object *object, const char *last, const struct place *place)
 {
     static const char *const sets[] = {
@@ -400,8 +412,8 @@ static bool certain(struct json_object *object, const char *last, const struct p
     return is_yes_or_no(last) && has_key(object, other);
 }
 
-/* MPICH entries a condition that is yes or no, or about the kind of communicator, without an
- * alternative. */
+/* Whether a condition may be the last of its object although it may not hold: MPICH has such
+ * without an alternative if they are yes or no, or about the kind of communicator. */
 static bool may_fail(const char *condition)
 {
     return is_yes_or_no(condition) || starts_with(condition, "comm_type=") ||
@@ -410,6 +422,7 @@ static bool may_fail(const char *condition)
 
 static bool check_tree(struct check *c, struct json_object *object, const struct place *place);
 
+/* One key of an object with what is below it: a csel entry, or a condition with more conditions. */
 static bool check_node(struct check *c, struct json_object *object, const char *name,
                        struct json_object *value, const struct place *place)
 {
@@ -444,7 +457,7 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
             here.local = local;
         }
         good = good && check_node(c, object, name, value, &here);
-        /* what follows is for the others */
+        /* the keys that follow are for the other kind of communicator */
         if (starts_with(name, "comm_type="))
             here.kind = strcmp(name, "comm_type=intra") ? "intra" : "inter";
         snprintf(last, sizeof last, "%s", name);
@@ -503,7 +516,7 @@ static bool check_collectives(struct check *c, struct json_object *root)
 
 /* ---- the file ---- */
 
-/* Checks the text; a line, if something is wrong. */
+/* Checks the text of a file; writes a line if something is wrong. */
 static bool check_text(struct check *c)
 {
     struct json_tokener *tokener = json_tokener_new();

@@ -1,8 +1,10 @@
-/* Info keys, parameters of entries, variables: which value holds. Always built.
+/* The settings: info keys, parameters of csel entries and variables, and which of them holds. See
+ * settings.h. Always built.
  *
- * A communicator's info keys are kept in MPICH's array of hints, at its end, which MPICH clears
- * when it makes a communicator and passes on to nobody. Zero is "not set" there, so a value is kept
- * with its highest bit turned. */
+ * The info keys of a communicator are kept at the end of MPICH's array of hints (MPIR_Comm.hints).
+ * MPICH clears the array when it makes a communicator, and does not copy it to another. In the
+ * array 0 means "not set"; so that a value 0 can be set, values are kept with their highest bit
+ * inverted. */
 
 #include "settings.h"
 
@@ -15,19 +17,20 @@ const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT] = {
 #undef NC_ROW
 };
 
-/* Where MPICH keeps it: an int, or a text. */
+/* Where MPICH keeps the value of each variable: an int, or a text. */
 static const void *const cvar[NC_SETTING_COUNT] = {
 #define NC_ROW(NAME, name, kind, scope, low, high, unit, values) &MPIR_CVAR_NUMACOLL_##NAME,
     NC_VARIABLES(NC_ROW)
 #undef NC_ROW
 };
 
-/* The numbers of enumerated values are MPICH's, from the order of cvars.txt. */
+/* MPICH numbers the values of an enum variable in the order of cvars.txt */
 #define NC_SAME(NAME, value, number) \
     _Static_assert(MPIR_CVAR_NUMACOLL_##NAME##_##value == number, "numbers as in cvars.yaml");
 NC_ENUM_VALUES(NC_SAME)
 #undef NC_SAME
 
+/* The parameters of the csel entries: [entry_count] rows, with inverted values as in hints. */
 static int (*entries)[NC_SETTING_COUNT];
 static int entry_count;
 
@@ -36,6 +39,7 @@ static int turned(int value)
     return (int) ((unsigned) value ^ 0x80000000u);
 }
 
+/* Where the info key of a setting is kept in a communicator. */
 static int *hint(MPIR_Comm *comm, int setting)
 {
     return &comm->hints[MPIR_COMM_HINT_MAX - 1 - setting];
@@ -43,15 +47,18 @@ static int *hint(MPIR_Comm *comm, int setting)
 
 /* ---- texts ---- */
 
-/* Texts of specs and choices, each once; a value is a place here. */
+/* The texts of level specs, links and choices, each once. The value of such a setting is an index
+ * here. */
 static char **texts;
 static int text_count;
 
+/* Whether the values of a setting are texts that are kept. */
 static bool is_kept(const struct nc_variable *v)
 {
     return !nc_variable_is_number(v);
 }
 
+/* The index of a text, which is added if it is new. False: no memory. */
 static bool keep(const char *text, int *place)
 {
     for (*place = 0; *place < text_count; ++*place) {
@@ -102,7 +109,7 @@ int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
 
 /* ---- which value holds ---- */
 
-/* Whether MPICH keeps the variable as a text: all but what it knows itself. */
+/* Whether MPICH keeps the variable as a text: every kind that MPICH does not know itself. */
 static bool is_text(enum nc_setting setting)
 {
     enum nc_kind kind = MPIDI_NUMACOLL_variables[setting].kind;
@@ -130,8 +137,8 @@ int MPIDI_NUMACOLL_variable(enum nc_setting setting)
     const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
     int value;
 
-    /* MPI_T may have written anything since it was checked: then a text is as if empty, which is
-     * always allowed */
+    /* A tool may have written anything by MPI_T since the variables were checked. A text that is
+     * not allowed counts as empty, which is always allowed. */
     if (is_text(setting))
         return MPIDI_NUMACOLL_parse(setting, *(const char *const *) cvar[setting], &value) ||
                        MPIDI_NUMACOLL_parse(setting, "", &value)

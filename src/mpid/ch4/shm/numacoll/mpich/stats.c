@@ -1,11 +1,13 @@
-/* What was served, what was not, and why. Counts are kept per communicator, where only one thread
- * at a time counts, and added up when somebody asks, and when a communicator is freed. */
+/* The statistics. Kept per communicator, where only one thread at a time counts; added up when a
+ * tool or the report asks, and when a communicator is freed. */
 
 #include "stats.h"
 
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* The statistics of communicators that are alive, and the sum of those that were freed. The lock
+ * protects both. */
 static struct nc_comm_stats *alive;
 static struct nc_stats freed;
 
@@ -31,7 +33,7 @@ static void add(struct nc_stats *sum, const struct nc_stats *counts)
         ((uint64_t *) sum)[i] += ((const uint64_t *) counts)[i];
 }
 
-/* What of a communicator's counts stays when it is gone, and, while it lives, its segment. */
+/* Adds a communicator's statistics. lives: with what ends with the communicator, its segment. */
 static void add_stats(struct nc_stats *sum, const struct nc_comm_stats *c, bool lives)
 {
     struct nc_stats all = c->counts;

@@ -1,4 +1,4 @@
-/* Whole files as text. See text_file.h. Always built. */
+/* Reads whole files as text, and the checksum of texts. See text_file.h. Always built. */
 
 #include "text_file.h"
 
@@ -30,7 +30,7 @@ char *MPIDI_NUMACOLL_text_file_read(const char *path)
     return text;
 }
 
-/* FNV-1a */
+/* FNV-1a, of 32 bits */
 unsigned MPIDI_NUMACOLL_text_checksum(const char *text)
 {
     uint32_t hash = 2166136261u;

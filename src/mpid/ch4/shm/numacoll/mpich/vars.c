@@ -1,5 +1,6 @@
-/* The variables a user sets: each within its range, or one line that says which, where and what is
- * allowed. */
+/* Checks the variables that the user has set, at MPI_Init: a value out of range is an error with
+ * one line that says which variable, which value and what is allowed; an unknown name only gets a
+ * line. */
 
 #define _GNU_SOURCE
 #include "vars.h"
@@ -19,6 +20,7 @@ static void complain(const char *variable, const char *value, const char *allowe
                             variable, value, allowed);
 }
 
+/* Whether the variable of a setting is allowed; a line if not. */
 static bool in_range(enum nc_setting setting)
 {
     static const char *const names[NC_SETTING_COUNT] = {
@@ -54,7 +56,7 @@ static int number_of(const char *name)
     return -1;
 }
 
-/* Bits of the collectives in a list; false, and a line, if one is not known. */
+/* The collectives in a list, as bits. False, and a line: one is unknown. */
 static bool parse_collectives(const char *list, unsigned *bits)
 {
     char copy[1024], allowed[512], *rest = NULL;
@@ -79,8 +81,7 @@ static bool parse_collectives(const char *list, unsigned *bits)
     return true;
 }
 
-/* Whether the user wrote <COLL>_INTRA_ALGORITHM into the environment, under any of MPICH's
- * prefixes. */
+/* Whether <COLL>_INTRA_ALGORITHM is set in the environment, with any of MPICH's prefixes. */
 static bool algorithm_in_environment(enum nc_coll coll)
 {
     static const char *const prefixes[] = {"MPICH_", "MPIR_PARAM_", "MPIR_CVAR_"};
@@ -98,7 +99,8 @@ static bool algorithm_in_environment(enum nc_coll coll)
     return false;
 }
 
-/* A name nobody reads is most likely a slip; it may also be meant for another version. */
+/* Writes a line for each unknown name after MPIR_CVAR_NUMACOLL_ in the environment. No error: most
+ * are slips, but a name may be meant for another version. */
 static void mention_unknown_names(void)
 {
     static const char *const prefix = "MPIR_CVAR_NUMACOLL_";

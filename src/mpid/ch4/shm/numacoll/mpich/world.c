@@ -1,4 +1,6 @@
-/* Start and end of the process's world: variables, crowding, and relief for MPICH's own waits. */
+/* Start and end of numacoll in the process, at MPI_Init and MPI_Finalize: checks the variables,
+ * meets the other processes of the node, finds out whether ranks outnumber processors, and then
+ * makes MPICH's own waits yield. */
 
 #define _GNU_SOURCE
 #include <sched.h>
@@ -19,24 +21,25 @@
 
 struct nc_world MPIDI_NUMACOLL_world;
 
-static int hook_id; /* of relieve, where waits yield */
+static int hook_id; /* of the hook `relieve`, registered if waits yield */
 
 enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 5, WORDS = PIECE / 8 };
 
-/* What processes of a node tell each other at the start: most have no processor above 319 in their
- * mask. */
+/* What each process of a node tells the others at MPI_Init. It has room for the mask's processors 0
+ * to 319; complete_masks exchanges the rest where there is more. */
 struct hello {
     unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
-    int create_after;                   /* when to meet, and */
-    unsigned selected; /* ... for which collectives: bits of those that a variable selects */
-    int words;         /* of the mask, up to the last that is not 0 */
+    int create_after;                   /* value of CREATE_AFTER */
+    unsigned selected;                  /* bit per collective that a variable selects */
+    int words;                          /* words of the mask, up to the last that is not 0 */
     uint64_t word[FIRST_WORDS];
 };
 
 _Static_assert(sizeof(struct hello) <= PIECE,
                "one exchange: ranks that outnumber processors wait long for each");
 
-/* Collective: bytes <= PIECE of each local rank, into all, `stride` bytes apart. */
+/* Gives `bytes` bytes (at most PIECE) of each local rank to all, into `all`, `stride` bytes apart.
+ * Collective over the processes of the node. */
 static int exchange(const void *mine, size_t bytes, void *all, size_t stride)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -58,6 +61,7 @@ fn_fail:
     goto fn_exit;
 }
 
+/* This process's hello, and its affinity mask: all processors if the kernel does not tell. */
 static struct hello make_hello(struct nc_cpus *mask)
 {
     struct hello hello = {.words = NC_CPUS_WORDS};
@@ -77,7 +81,7 @@ static struct hello make_hello(struct nc_cpus *mask)
     return hello;
 }
 
-/* The variable that two processes do not have alike, NULL if there is none. */
+/* The variable that differs between two processes; NULL: none. */
 static const char *difference(const struct hello *a, const struct hello *b)
 {
     for (int i = 0; i < NC_SELECTION_FILES; i++) {
@@ -89,8 +93,9 @@ static const char *difference(const struct hello *a, const struct hello *b)
     return a->create_after != b->create_after ? "MPIR_CVAR_NUMACOLL_CREATE_AFTER" : NULL;
 }
 
-/* Ranks of a node that choose differently would wait for each other for ever; what is the same
- * there is most likely the same everywhere. */
+/* Compares what all processes of the node have said. Ranks that choose differently would wait for
+ * each other for ever. Only the node is compared: what is the same there is most likely the same on
+ * the other nodes. */
 static int compare(const struct hello *all)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -112,7 +117,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* The masks of all from what each said first, and, if that was not all of someone's, the rest. */
+/* Fills the masks of all processes: the first words from their hellos, and if some process has
+ * more, the others by more exchanges. */
 static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
                           struct nc_cpus *masks)
 {
@@ -130,8 +136,9 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
     return mpi_errno;
 }
 
-/* *masks: of all local ranks, NULL where there is only one, also where MPICH was built without
- * shared memory between processes. Errors: selections that differ. */
+/* Meets the other processes of the node. *masks: the affinity masks of all local ranks; NULL where
+ * there is only one process, which is also the case where MPICH was built without shared memory
+ * between processes. Errors: processes that differ, and no memory. */
 static int meet(struct nc_cpus **masks)
 {
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
@@ -160,9 +167,9 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Runs with every poll of MPICH's progress engine when ranks outnumber processors: a process that
- * polls in vain keeps the CPU from the one it waits for. In vain: nothing completed on any of
- * MPICH's interfaces since the last poll. */
+/* A progress hook: runs with every poll of MPICH's progress engine when waits yield. A process that
+ * polls in vain keeps the processor from the process that it waits for, so it yields after POLLS
+ * polls in vain. In vain means: nothing completed on any VCI since the last poll. */
 static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };
@@ -185,7 +192,8 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
     return MPI_SUCCESS;
 }
 
-/* What the C library says, where hwloc does not know better (location.c). */
+/* The bytes of the last-level cache as the C library knows them. location.c replaces them where
+ * hwloc knows better. */
 static size_t last_level_cache_bytes(void)
 {
     long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -235,7 +243,7 @@ void MPIDI_NUMACOLL_world_finalize(void)
         MPIDI_NUMACOLL_report_totals();
     MPIDI_NUMACOLL_settings_clear();
     MPIDI_NUMACOLL_locations_finalize();
-    /* MPI may be initialised again (sessions), and there are four places for hooks in all */
+    /* MPI may be initialised again (sessions), and MPICH has room for four hooks only */
     if (MPIDI_NUMACOLL_world.yield)
         MPIR_Progress_hook_deregister(hook_id);
     MPIDI_NUMACOLL_world.yield = false;
