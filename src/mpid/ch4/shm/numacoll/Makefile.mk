@@ -1,5 +1,6 @@
-# Read by src/mpi/coll/src/Makefile.mk, whatever the device: without the posix shared-memory module only the files that
-# are always built are in the library; the entry points then fall back. (BUILD_SHM_POSIX alone is true of every ch4.)
+# src/mpi/coll/src/Makefile.mk includes this file, whatever the device. With the posix shared-memory module all files of the
+# component are in the library. Without it only those that are always built are, and the entry points fall back.
+# Both conditions below are needed: BUILD_SHM_POSIX alone is true of every build with ch4.
 
 include $(top_srcdir)/src/mpid/ch4/shm/numacoll/numacoll_sources.mk
 
