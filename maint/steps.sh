@@ -1,10 +1,11 @@
-# Sourced by quickstart and check: named steps with progress, and the steps both begin with.
+# Sourced by quickstart, check and try: runs named steps and shows their progress; and the steps from packages to install.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$top/build/log
 mkdir -p "$logs"
 
-# step NAME WHAT COMMAND...: runs it with its output in a log; says what, how long, and how long it took last time
+# step NAME WHAT COMMAND...: runs the command with its output in build/log/NAME.log. Prints WHAT, the seconds it takes and
+# the seconds it took the last time. If the command fails, prints the end of the log and exits
 step() {
     local name=$1 what=$2 log=$logs/$1.log last="" started=$SECONDS pid status
     shift 2
@@ -50,7 +51,8 @@ install_packages() {
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
 }
 
-# Arguments given to ./configure once are kept until others are given.
+# Makes ./configure and config.status anew if they are out of date. Arguments once given to ./configure are kept until others
+# are given.
 configure_driver() {
     cd "$top" || return 1
     [ configure -nt configure.ac ] || ./autogen.sh || return 1
@@ -61,7 +63,7 @@ configure_driver() {
     fi
 }
 
-# What both commands need: MPICH with numacoll in ./install. Extra words go to ./configure.
+# build_and_install ARGUMENT...: builds MPICH with numacoll and installs it in ./install. The arguments go to ./configure.
 build_and_install() {
     driver_arguments="$*"
     step packages "packages of the distribution" install_packages
