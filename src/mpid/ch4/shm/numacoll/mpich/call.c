@@ -1,4 +1,4 @@
-/* What the bodies of all collectives ask of a call. See call.h. */
+/* What the bodies of all collectives need to know about a call. See call.h. */
 
 #include "call.h"
 

@@ -64,7 +64,7 @@ struct nc_hierarchy {
     /* The nodes are numbered so that those under one switch have neighbouring numbers. */
     int nodes;
     int node;     /* this process's */
-    int *node_of; /* [ranks] */
+    int *node_of; /* [ranks] the node of each rank */
     int *first;   /* [nodes + 1] where the ranks of each node begin in `member` */
     /* [ranks] the ranks of node i, ascending, are member[first[i]] to member[first[i + 1] - 1] */
     int *member;
