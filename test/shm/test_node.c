@@ -467,7 +467,7 @@ static void handed_on(void **state)
                        .delays = 50});
 }
 
-static void posts_run_ahead(void **state)
+static void control_slots_run_ahead(void **state)
 {
     (void) state;
     /* inline messages only, from one root, which runs ahead until the receive control slots of a
@@ -801,7 +801,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(several_numa_nodes),
                                        cmocka_unit_test(every_way_on_each_level),
                                        cmocka_unit_test(handed_on),
-                                       cmocka_unit_test(posts_run_ahead),
+                                       cmocka_unit_test(control_slots_run_ahead),
                                        cmocka_unit_test(long_lived),
                                        cmocka_unit_test(scatters),
                                        cmocka_unit_test(gathers),

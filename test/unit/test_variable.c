@@ -65,7 +65,7 @@ static void values(void **state)
     assert_string_equal(text, "-1");
 }
 
-static void levels_and_plans(void **state)
+static void levels_and_specs(void **state)
 {
     char text[512];
     int value = 77;
@@ -117,7 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_names),     cmocka_unit_test(numbers),
-        cmocka_unit_test(values),          cmocka_unit_test(levels_and_plans),
+        cmocka_unit_test(values),          cmocka_unit_test(levels_and_specs),
         cmocka_unit_test(what_is_allowed),
     };
     return cmocka_run_group_tests_name("variable", tests, NULL, NULL);

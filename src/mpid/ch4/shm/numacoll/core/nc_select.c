@@ -6,8 +6,8 @@
 
 enum answer { NO, YES, ANY };
 
-/* The first row that fits decides; the last row always fits. doc/design-notes.md has the
- * measurements. */
+/* The first row that fits decides; the last row always fits. doc/measurements.md has the times of
+ * the barriers. */
 static const struct {
     int ranks; /* at most */
     enum answer oversubscribed, numa_nodes;

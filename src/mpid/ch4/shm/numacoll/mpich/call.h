@@ -1,4 +1,5 @@
-/* One call of a collective, made on entry and passed down: who serves it, for whom, and how. */
+/* One call of a collective: who serves it, for whom, and how. coll/entry.c makes it, mpich/comm.h
+ * completes it, and every function of coll/ gets it. */
 
 #ifndef NUMACOLL_CALL_H_INCLUDED
 #define NUMACOLL_CALL_H_INCLUDED
@@ -8,23 +9,24 @@
 #include "state.h"
 
 struct nc_call {
-    struct MPIDI_NUMACOLL_comm
-        *state; /* of the communicator, or of the one whose node_comm it is */
+    /* of the communicator, or, if that is a node_comm, of its parent communicator */
+    struct MPIDI_NUMACOLL_comm *state;
     MPIR_Comm *comm;
     NC_ERRFLAG_T errflag;
     enum nc_coll coll;
-    struct nc_choice *choice; /* the communicator's, or the one of a entry of a selection file */
+    struct nc_choice *choice; /* of the communicator, or of the csel entry that selected numacoll */
     bool across;              /* the communicator has processes on other nodes */
-    bool inner;               /* MPICH makes it itself, inside another collective */
+    bool inner;               /* MPICH makes the call, inside another collective */
 };
 
-/* How this call moves data. */
+/* How this call moves data inside the node. */
 static inline struct nc_transfer *MPIDI_NUMACOLL_transfer(const struct nc_call *call)
 {
     return &call->choice->bcast.transfer;
 }
 
-/* Counts the call, where it begins to be served; way: the algorithm's number. */
+/* Counts a call that numacoll serves. Each body calls it once. way: the number of the algorithm;
+ * bytes: of the message, or of a block. */
 static inline void MPIDI_NUMACOLL_count(const struct nc_call *call, int way, size_t bytes)
 {
     struct nc_stats *counts = &call->state->stats.counts;
@@ -37,7 +39,7 @@ static inline void MPIDI_NUMACOLL_count(const struct nc_call *call, int way, siz
     }
 }
 
-/* The same, with the bytes of a block; NULL: none. */
+/* Counts a call with the bytes of `block`, of a collective with one algorithm. NULL: 0 bytes. */
 static inline void MPIDI_NUMACOLL_count_typed(const struct nc_call *call,
                                               const struct nc_typed *block)
 {
@@ -48,25 +50,30 @@ static inline void MPIDI_NUMACOLL_count_typed(const struct nc_call *call,
     MPIDI_NUMACOLL_count(call, 0, block ? (size_t) (size * block->count) : 0);
 }
 
-/* The ranks of this node in the communicator, in their order. */
+/* The ranks, in the communicator, of the processes of this node: [state->size], by local
+ * rank. */
 const int *MPIDI_NUMACOLL_members(const struct nc_call *call);
 
-/* The local rank of a rank on this node. */
+/* The local rank of a rank of the communicator that is on this node. */
 int MPIDI_NUMACOLL_local_rank(const struct nc_call *call, int rank);
 
-/* Streams of the blocks of this node's ranks but this one's, in the state's memory. */
+/* Streams of the blocks of this node's ranks except this process's own: [state->size], by local
+ * rank, in memory of the state that the next call of this function reuses. */
 struct nc_stream *MPIDI_NUMACOLL_block_streams(const struct nc_call *call,
                                                const struct nc_blocks *blocks);
 
-/* The error of a part without MPI as MPICH's: it is one of MPICH's, or negative. */
+/* MPICH's error code for a negative error of shm/. */
 int MPIDI_NUMACOLL_internal_error(void);
 
+/* The error of a function of shm/ as an error code of MPICH. A positive one is MPICH's own already:
+ * a wait returns what MPICH's progress returned. */
 static inline int MPIDI_NUMACOLL_error(int error)
 {
     return error >= 0 ? error : MPIDI_NUMACOLL_internal_error();
 }
 
-/* Of several errors the first is returned, but all parts are done: other ranks count on them. */
+/* Keeps the first of several errors. After an error a call still does all its parts, because other
+ * ranks wait for them. */
 static inline void MPIDI_NUMACOLL_keep_first(int *mpi_errno, int next)
 {
     if (*mpi_errno == MPI_SUCCESS)

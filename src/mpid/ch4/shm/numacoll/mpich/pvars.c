@@ -103,7 +103,8 @@ void MPIDI_NUMACOLL_pvars_register(void)
         "numacoll_segment_bytes");
     add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took",
         "numacoll_start_microseconds");
-    add(&used, false, NC_AT(huge_bytes), 1, "of these, in huge pages", "numacoll_huge_bytes");
+    add(&used, false, NC_AT(huge_bytes), 1, "bytes of the shared segments in huge pages",
+        "numacoll_huge_bytes");
     add(&used, false, NC_AT(pages_right), 1, "pages of this process's regions on its NUMA node",
         "numacoll_pages_right");
     add(&used, false, NC_AT(pages_misplaced), 1,
@@ -120,7 +121,8 @@ void MPIDI_NUMACOLL_pvars_register(void)
         "bytes copied to or from shared memory of this process's NUMA node",
         "numacoll_copied_local_bytes");
     add(&used, true, NC_AT(copied_remote), 1,
-        "bytes copied from shared memory of another NUMA node", "numacoll_copied_remote_bytes");
+        "bytes copied to or from shared memory of another NUMA node",
+        "numacoll_copied_remote_bytes");
     add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll",
         "numacoll_messages");
     add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");
