@@ -229,10 +229,7 @@ bool plot(const struct options *options, const struct measurement *measurement);
  * before its suffix. The caller frees it. */
 char *plot_file(const struct options *options, const struct collective *collective, int ranks);
 
-/* Whether the suffix of a file name is that of a kind of picture plot() can make. */
-bool plot_suffix_known(const char *file);
-
-/* ---- main.c ---- */
+/* ---- problem.c ---- */
 
 /* Whether no rank of comm has a problem. Every rank of comm calls it, with a problem or NULL. The
  * lowest rank with a problem writes it, unless it is an empty text. */

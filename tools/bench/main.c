@@ -10,21 +10,6 @@
 
 static int rank, ranks;
 
-bool all_well(MPI_Comm comm, const char *problem)
-{
-    int me, n, mine, first;
-
-    MPI_Comm_rank(comm, &me);
-    MPI_Comm_size(comm, &n);
-    mine = problem ? me : n;
-    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
-    if (me == first && *problem) {
-        progress_clear();
-        fprintf(stderr, "numacoll-bench: %s\n", problem);
-    }
-    return first == n;
-}
-
 /* ---- checks before anything is measured; they return what is wrong, or NULL ---- */
 
 static const char *check_ranks(struct options *o)

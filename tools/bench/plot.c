@@ -18,11 +18,6 @@ static const char *suffix_of(const char *file)
     return dot ? dot : "";
 }
 
-bool plot_suffix_known(const char *file)
-{
-    return !strcmp(suffix_of(file), ".png") || !strcmp(suffix_of(file), ".svg");
-}
-
 char *plot_file(const struct options *o, const struct collective *collective, int ranks)
 {
     const char *suffix = suffix_of(o->plot);
