@@ -159,21 +159,27 @@ static void do_reduction(int call)
     nc_reduce(&r, call);
 }
 
+/* What a call is drawn from: the more weight, the more often. A new collective is a row at the end.
+ */
+static const struct {
+    int weight;
+    void (*function)(int call);
+} kinds_of_calls[] = {
+    {1, do_barrier},
+    {1, do_bcast},
+    {6, do_move},
+    {3, do_reduction},
+};
+
 static void do_one(int call)
 {
-    switch (below(11)) {
-        case 0:
-            do_barrier(call);
-            break;
-        case 1:
-            do_bcast(call);
-            break;
-        default:
-            if (below(3))
-                do_move(call);
-            else
-                do_reduction(call);
-    }
+    int rows = sizeof kinds_of_calls / sizeof *kinds_of_calls, all = 0, row = 0, left;
+
+    for (int i = 0; i < rows; i++)
+        all += kinds_of_calls[i].weight;
+    for (left = below(all); left >= kinds_of_calls[row].weight; row++)
+        left -= kinds_of_calls[row].weight;
+    kinds_of_calls[row].function(call);
 }
 
 /* ---- settings ---- */

@@ -7,7 +7,9 @@
 #include "../mpich/call.h"
 
 /* Gathers the block `mine` of every rank into `blocks` of the root (rank of the communicator;
- * blocks are used there only). Every rank of the communicator calls it, with the same root and tag.
+ * blocks are used there only; where its mine->buffer is MPI_IN_PLACE, its block is in `blocks`
+ * already). Every rank of the communicator calls it, with the same root and tag. Calls that follow
+ * each other may have the same tag.
  * Errors: of MPICH; at the root MPI_ERR_TRUNCATE or **collective_size_mismatch where lengths
  * differ. */
 int MPIDI_NUMACOLL_gather_blocks(const struct nc_call *call, struct nc_typed *mine,
