@@ -20,6 +20,30 @@ static void call_barrier(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static float block, blocks[2]; /* of two ranks */
+
+static void call_scatter(void)
+{
+    MPI_Scatter(blocks, 1, MPI_FLOAT, &block, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
+static void call_gather(void)
+{
+    MPI_Gather(&block, 1, MPI_FLOAT, blocks, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
+static void call_allgather(void)
+{
+    MPI_Allgather(&block, 1, MPI_FLOAT, blocks, 1, MPI_FLOAT, MPI_COMM_WORLD);
+}
+
+static void call_reduce(void)
+{
+    static float mine = 1, sum;
+
+    MPI_Reduce(&mine, &sum, 1, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
 static void call_allreduce(void)
 {
     static float mine = 1, sum;
@@ -30,10 +54,13 @@ static void call_allreduce(void)
 static const struct {
     const char *name;
     void (*call)(void);
-} collectives[] = {{"bcast", call_bcast}, {"barrier", call_barrier}, {"allreduce", call_allreduce}};
+} collectives[] = {{"bcast", call_bcast},         {"barrier", call_barrier},
+                   {"scatter", call_scatter},     {"gather", call_gather},
+                   {"allgather", call_allgather}, {"reduce", call_reduce},
+                   {"allreduce", call_allreduce}};
 
 /* callgrind starts and stops at this name, so it is not inlined. */
-__attribute__((noinline)) void counted(void (*call)(void), int calls)
+__attribute__((noinline)) void measured_calls(void (*call)(void), int calls)
 {
     for (int i = 0; i < calls; i++)
         call();
@@ -48,14 +75,14 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], collectives[i].name))
             call = collectives[i].call;
     if (!call || calls < 1) {
-        fprintf(stderr, "usage: calls bcast|barrier|allreduce CALLS\n");
+        fprintf(stderr, "usage: calls COLLECTIVE CALLS\n");
         return 1;
     }
     MPI_Init(&argc, &argv);
     for (int i = 0; i < UNCOUNTED; i++)
         call();
     MPI_Barrier(MPI_COMM_WORLD);
-    counted(call, calls);
+    measured_calls(call, calls);
     MPI_Finalize();
     return 0;
 }

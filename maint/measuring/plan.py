@@ -52,7 +52,7 @@ COMPARED_ROUNDS = 7
 
 # ---- instructions ----
 
-COUNTED = ["bcast", "barrier", "allreduce"]  # as calls.c knows them
+COUNTED = "bcast barrier scatter gather allgather reduce allreduce".split()  # as calls.c knows them
 FEW, MANY = 1000, 3000  # calls of the two runs whose difference counts
 COUNTED_RUNS = 3
 WAIT = "nc_wait_slowly"  # how long a rank waits is chance: what it executes in there does not count
@@ -60,7 +60,7 @@ WAIT = "nc_wait_slowly"  # how long a rank waits is chance: what it executes in 
 # ---- program ----
 
 PROGRAMS = {"xdlu": "LU (xdlu)", "xdqr": "QR (xdqr)", "xdsep": "eigenvalues (xdsep)"}
-PROGRAM_RANKS, PROGRAM_RUNS, PROGRAM_LIMIT = 4, 3, 200
+PROGRAM_RANKS, PROGRAM_RUNS, PROGRAM_LIMIT = 4, 3, 60
 PROGRAM_PACKAGES = """scalapack-mpi-test scalapack-test-common libscalapack-mpich2.2 libmpich12
     libucx0 liblapack3 libblas3 libgfortran5 libquadmath0"""
 LIBRARIES = {

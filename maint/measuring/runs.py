@@ -109,7 +109,7 @@ def compare(o):
 
 
 def instructions_of(path):
-    """Of one rank, from the entry to the return of counted(), without those of waits."""
+    """Of one rank, from the entry to the return of measured_calls(), without those of waits."""
     total = waited = 0
     callee, called = "", False
     for line in path.read_text().splitlines():
@@ -125,8 +125,8 @@ def instructions_of(path):
 
 def count(build, collective, calls, folder):
     """Instructions of rank 0 and of rank 1."""
-    words = f"""valgrind -q --tool=callgrind --compress-strings=no --zero-before=counted
-        --dump-after=counted --callgrind-out-file={folder}/out.%q{{PMI_RANK}}
+    words = f"""valgrind -q --tool=callgrind --compress-strings=no --zero-before=measured_calls
+        --dump-after=measured_calls --callgrind-out-file={folder}/out.%q{{PMI_RANK}}
         {folder}/calls {collective} {calls}"""
     settings = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

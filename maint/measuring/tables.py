@@ -77,6 +77,19 @@ def unsized(kept, files):
     return table([""] + names, lines)
 
 
+def beside(kept, files):
+    """Times of one size: the median, and what 99 of 100 calls stay below; a row for each file and
+    algorithm."""
+    names, lines = [c for c, in grouped(kept.rows(files[0]), "collective")], []
+    for f in files:
+        for (algorithm,), rows in grouped(kept.rows(f), "algorithm").items():
+            of = {r["collective"]: r for r in rows}
+            times = [(float(of[n]["median_us"]), float(of[n]["p99_us"])) for n in names]
+            label = f"{kept.files[f]['title']}, {algorithm_text(rows[0])}"
+            lines.append([label] + [f"{time_text(m)} / {time_text(p)}" for m, p in times])
+    return table([""] + names, lines)
+
+
 def ratio_of_rounds(rows):
     ratios = [float(r["b_us"]) / float(r["a_us"]) for r in rows]
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
@@ -97,14 +110,16 @@ def median_of(rows, column):
 
 
 def instructions(kept, files):
-    """The median of the runs, a row for each build."""
+    """The median of the runs, a column for each build."""
     rows, lines = kept.rows(files[0]), []
-    for (build,), part in grouped(rows, "build").items():
-        cells = grouped(part, "collective", "rank").values()
-        lines.append([build] + [f"{median_of(c, 'per_call'):.0f}" for c in cells])
-    return table(
-        ["build"] + [f"{c}, rank {r}" for c, r in grouped(rows, "collective", "rank")], lines
-    )
+    builds = [b for b, in grouped(rows, "build")]
+    for (collective, rank), part in grouped(rows, "collective", "rank").items():
+        cells = grouped(part, "build")
+        lines.append(
+            [f"{collective}, rank {rank}"]
+            + [f"{median_of(cells[b,], 'per_call'):.0f}" for b in builds]
+        )
+    return table([""] + builds, lines)
 
 
 def seconds_text(runs):
@@ -123,9 +138,10 @@ def program(kept, files):
 
 
 def table_of(kept, files):
-    other = {"compare": compare, "instructions": instructions, "program": program}
-    if files[0] in other:
-        return other[files[0]](kept, files)
+    kinds = {"compare": compare, "instructions": instructions, "program": program}
+    kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
+    if files[0] in kinds:
+        return kinds[files[0]](kept, files)
     return (sized if any(int(r["bytes"]) for r in kept.rows(files[0])) else unsized)(kept, files)
 
 
@@ -141,9 +157,10 @@ def machine_text(kept):
     m, files = kept.machine, kept.files.values()
     caches = ", ".join(f"{c} {m[c.lower() + '_bytes'] // 1024} KiB" for c in ("L1d", "L2", "L3"))
     of = lambda key: span(f[key] for f in files)
+    builds = sorted({name for f in files for name in f["numacoll"].split(", ")})
     return (
         f"{m['cpu']}; processors {m['processors']}, packages {m['packages']}, NUMA nodes "
         f"{m['numa_nodes']}; {caches}; memory {m['memory_gib']} GiB; {of('kernel')}; MPICH "
-        f"{of('mpich')}; numacoll {', '.join(sorted({f['numacoll'] for f in files}))}; "
+        f"{of('mpich')}; numacoll {', '.join(builds)}; "
         f"{of('date')}; load average before {of('load_before')}"
     )
