@@ -215,7 +215,7 @@ static int draw_word(const char *words, char *text, size_t room)
 }
 
 /* A random level spec: a word for each of some levels. */
-static void draw_plan(const char *words, char *text, size_t room)
+static void draw_level_spec(const char *words, char *text, size_t room)
 {
     static const char *const levels[] = {"numa", "package", "node", "top", "*"};
     size_t length = 0;
@@ -247,7 +247,7 @@ static void draw_settings(int call)
         if (!is_drawn(v))
             continue;
         if (v->kind == NC_KIND_LEVEL_SPEC)
-            draw_plan(v->values, text, sizeof text);
+            draw_level_spec(v->values, text, sizeof text);
         else
             draw_word(v->values, text, sizeof text);
         set_key(info, v->name, text, call);
