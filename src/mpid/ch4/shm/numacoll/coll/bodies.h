@@ -1,7 +1,7 @@
 /* The bodies of the collectives, one for each row of collectives.yaml: MPIDI_NUMACOLL_<name>, in
  * <name>.c (the v forms of gather, scatter and allgather in the file of the form without v).
- * entry.c calls a body on every rank of the communicator, after MPIDI_NUMACOLL_enter has decided
- * that numacoll serves the call. */
+ * entry.c calls a body on every rank of the communicator, after MPIDI_NUMACOLL_begin or
+ * MPIDI_NUMACOLL_enter has decided that numacoll serves the call. */
 
 #ifndef NUMACOLL_BODIES_H_INCLUDED
 #define NUMACOLL_BODIES_H_INCLUDED

@@ -1,5 +1,7 @@
-/* Where MPICH's calls arrive: for each row of the table of collectives the entry points at both
- * levels. Always built; without MPICH's posix shared-memory module every call falls back. */
+/* Where MPICH's calls arrive: the entry points of each collective. An entry point fills a struct
+ * nc_call (mpich/comm.h), then calls the body in coll/<name>.c, or hands the call back to MPICH.
+ * The code is macros, which are expanded for each row of collectives.yaml (numacoll_table.h).
+ * Always built; without MPICH's posix shared-memory module every call falls back. */
 
 #include "mpiimpl.h"
 #ifdef NUMACOLL_BUILD_SHM
@@ -10,12 +12,15 @@
 #include "../mpich/compat.h"
 #endif
 
-/* The communicator whose call this thread is handing back to MPICH, NULL for none. A call on it
- * that arrives here meanwhile shows that MPICH's own choice, by a selection file, is numacoll
- * again; then MPICH's algorithm of last resort serves. Such a communicator is not ready and does
- * not become so meanwhile, therefore a ready communicator need not look. */
+/* The communicator whose call this thread is handing back to MPICH; NULL: none. If a call on this
+ * communicator arrives here meanwhile, MPICH's selection file has selected numacoll again, and
+ * would do so for ever; so the algorithm of last resort (`fixed`) serves the call. Calls on a ready
+ * communicator are never handed back, so a call for which MPIDI_NUMACOLL_begin returns true does
+ * not look at this variable. */
 static _Thread_local MPIR_Comm *handed_back;
 
+/* Lets MPICH serve a call: by the function `elsewhere`, which selects among MPICH's algorithms, or
+ * by `fixed`, which selects nothing. Sets mpi_errno. */
 #define NC_HAND_BACK(elsewhere, args, comm, fixed) \
     do { \
         MPIR_Comm *outer = handed_back; \
@@ -30,6 +35,8 @@ static _Thread_local MPIR_Comm *handed_back;
 
 #ifdef NUMACOLL_BUILD_SHM
 
+/* The whole of an entry point. args: its parameters, for MPICH's functions; body_args: the
+ * arguments of the body. direct, entry: as for MPIDI_NUMACOLL_enter. */
 #define NC_ENTER(name, NAME, args, body_args, direct, entry, elsewhere, fixed) \
     int mpi_errno = MPI_SUCCESS; \
     struct nc_call entered; \
@@ -45,6 +52,9 @@ static _Thread_local MPIR_Comm *handed_back;
     } \
     return mpi_errno;
 
+/* What MPIR_<Name> calls, as maint/graft edits it. _selected: whether a variable selects numacoll;
+ * MPICH then calls _intra_numacoll. _csel_entry: MPICH calls it if an entry of a selection file
+ * selects numacoll; `entry` is the number of its parameters, -1 if it has none. */
 #define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args) \
     int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
     { \
@@ -61,6 +71,7 @@ static _Thread_local MPIR_Comm *handed_back;
         NC_ENTER(name, NAME, args, body_args, false, entry, MPIR_##Name##_allcomm_auto, fixed) \
     }
 
+/* What MPICH calls at the level of its posix shared-memory module. */
 #define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args) \
     int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_ENTRY params \
     { \
@@ -71,6 +82,8 @@ NC_COLLECTIVES(NC_ENTRY)
 NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
 #else
 
+/* The entry points of NC_ENTRY without the posix shared-memory module: numacoll can be selected,
+ * but every call is handed back to MPICH, as MPIR_CVAR_COLLECTIVE_FALLBACK says. */
 #define NC_STUB(name, Name, NAME, params, args, fixed, ...) \
     int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
     { \

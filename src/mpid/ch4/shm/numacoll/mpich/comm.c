@@ -1,7 +1,11 @@
-/* The life of a communicator's state, and the decision which library serves a call.
+/* Makes and frees the state of a communicator, and decides whether numacoll or MPICH serves a call.
+ * coll/entry.c calls MPIDI_NUMACOLL_enter for each call that MPIDI_NUMACOLL_begin (comm.h) has not
+ * settled; MPICH calls the hooks. The parts of the state are made elsewhere: the segment in
+ * segment.c, where the ranks are in location.c, the choices in choose.c, and what all processes
+ * must have alike is compared in agree.c.
  *
- * Everything here that decides is the same on all ranks of the communicator: it depends on its
- * kind, on how many calls it has seen, and on what was agreed. */
+ * All ranks of a communicator must decide alike. So a decision depends only on the communicator's
+ * kind, on the number of calls on it so far, and on results of agree.c. */
 
 #include "comm.h"
 
@@ -45,6 +49,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 
 /* ---- set-up ---- */
 
+/* nc_waiter.progress: what a wait in shared memory calls meanwhile. */
 static int progress(void *unused)
 {
     int mpi_errno = MPID_Progress_test(NULL);
@@ -53,7 +58,9 @@ static int progress(void *unused)
     return mpi_errno;
 }
 
-/* What the processes of a node share, as this communicator's settings say. */
+/* The slots that this communicator's settings ask for, before the node's budget is looked at. With
+ * QUEUE_BUDGET the model derives slots and fragments, otherwise they are QUEUE_LENGTH and
+ * FRAGMENT_SIZE. */
 static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
 {
     uint64_t budget = MPIDI_NUMACOLL_budget_bytes(parent),
@@ -70,14 +77,16 @@ static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
                             (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS));
 }
 
-/* Where the processes are, for the levels and groups. */
+/* state->units in the form in which core/ takes it. */
 static struct nc_locations locations_of(const struct MPIDI_NUMACOLL_comm *state)
 {
     return (struct nc_locations){.ranks = state->size, .columns = NC_LEVELS, .unit = state->units};
 }
 
-/* All arrays of a state. The queue's is last: only its size depends on the geometry, which may
- * shrink after the memory is made; 0: there will be no queue. */
+/* Takes all arrays of a state from an arena; with an arena without memory it only measures them.
+ * queue_bytes: of the queue's private memory, 0 if there will be no queue. It is taken last,
+ * because it is the only array whose size depends on the geometry: if the budget leaves room for
+ * fewer slots, the queue needs only the beginning of it. */
 static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
                         struct nc_arena *arena)
 {
@@ -106,7 +115,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->queue_memory = nc_arena_take(arena, queue_bytes, 1, 8);
 }
 
-/* False: no memory. */
+/* Allocates all arrays of a state, as one block. False: no memory. */
 static bool allocate(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes)
 {
     struct nc_arena measured = {.base = NULL};
@@ -118,7 +127,8 @@ static bool allocate(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes)
     return state->memory != NULL;
 }
 
-/* The NUMA nodes as rows of equal length, if they are. */
+/* Makes the teams of allreduce: row and column of this rank in the table that has the NUMA nodes as
+ * its rows. */
 static void make_teams(struct MPIDI_NUMACOLL_comm *state)
 {
     struct nc_group near = nc_group_at(&state->groups, 0, state->rank, 0);
@@ -129,7 +139,8 @@ static void make_teams(struct MPIDI_NUMACOLL_comm *state)
         .rank = state->column_rank, .size = size, .index = near.number};
 }
 
-/* Groups by a set of levels, in memory for them. */
+/* Groups the ranks by a set of levels (bit i: enum nc_level i). The groups are in `memory`, as
+ * taken by take_arrays. */
 static struct nc_levels group_by(struct MPIDI_NUMACOLL_comm *state, unsigned levels, char *memory)
 {
     struct nc_locations locations = locations_of(state);
@@ -142,7 +153,8 @@ static struct nc_levels group_by(struct MPIDI_NUMACOLL_comm *state, unsigned lev
     return result;
 }
 
-/* Those who are in the highest group that data goes by, each for its group below. */
+/* Sets `below`, `group_leader` and `group_leaders`: the members of the highest group of `data`,
+ * each of which leads a group on the level below. */
 static void find_group_leaders(struct MPIDI_NUMACOLL_comm *state)
 {
     int top = state->data.groups.levels - 1;
@@ -156,7 +168,7 @@ static void find_group_leaders(struct MPIDI_NUMACOLL_comm *state)
         .rank = highest.member, .size = highest.size, .index = highest.index};
 }
 
-/* NUMA nodes, and groups by them and by other levels, once the units are known. */
+/* Makes all groups inside the node from state->units. */
 static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     unsigned levels = (unsigned) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_LEVELS);
@@ -175,7 +187,8 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     find_group_leaders(state);
 }
 
-/* Once the segment is there; it may have fewer slots than the memory was made for. */
+/* Makes the queue and the choices over a segment that is there. *g is its geometry, which may have
+ * fewer slots than were wanted; offset[size]: where the regions begin. */
 static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
                                const struct nc_geometry *g, const size_t *offset)
 {
@@ -189,6 +202,8 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *par
     MPIDI_NUMACOLL_choose(state, parent);
 }
 
+/* Fills state->units, by the setting MAPPING if it assumes where the ranks are. Collective over the
+ * node's ranks. */
 static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_MAPPING));
@@ -196,7 +211,7 @@ static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     return MPIDI_NUMACOLL_locate(parent->node_comm, mapping, state->units, &state->cache_bytes);
 }
 
-/* For the report of local rank 0. */
+/* Gathers where each rank's pages are to local rank 0, which writes the report. */
 static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
 {
     NC_ERRFLAG_LOCAL(errflag);
@@ -206,8 +221,10 @@ static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_
                                       MPI_INT, 0, node_comm, errflag);
 }
 
-/* Collective over the node's processes: everything up to READY, or the reason why not, alike on
- * all. */
+/* Makes everything that a state on a node of several ranks needs: settings compared, memory,
+ * groups, segment, queue, choices. Sets state->reason, to the same value on all ranks of the node:
+ * NC_REASON_NONE, or why there is no segment. Collective over the node's ranks. Errors: of MPICH's
+ * messages. */
 static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS, different;
@@ -248,8 +265,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* A process alone on its node copies nothing, but its calls go by the same settings and are
- * counted. */
+/* As make_segment, for a process that is alone on its node: it needs no shared memory, but groups
+ * and choices for messages between nodes. */
 static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -266,7 +283,8 @@ fn_fail:
     return mpi_errno;
 }
 
-/* Collective over the node's processes, once. */
+/* Brings a state from NC_PHASE_NONE to READY or UNUSABLE; does nothing in any other phase.
+ * Collective over the node's ranks. */
 static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -298,7 +316,7 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right)
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
     bool all_right = right;
 
-    /* before it is set up, that will compare them */
+    /* a state that is not ready yet: its set-up will compare the keys */
     if (!state || state->phase != NC_PHASE_READY)
         goto fn_exit;
     if (comm->node_comm) {
@@ -307,14 +325,14 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right)
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (state->agreed && comm->node_count > 1) {
-        /* all nodes are ready, and come here; what is wrong on one is for all */
+        /* the ranks of all nodes come here; a wrong key on one node is an error on all nodes */
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(
             comm, comm, NC_PER_CALL, all_right && different < 0, &all_right, &different);
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
-    /* the lists of readers change, too; but all ranks have met since they last read: PROTOCOLS.md,
-     * 4 */
+    /* This also changes the lists of readers that the queue keeps of earlier operations. They are
+     * not needed any more, because all ranks have met since (PROTOCOLS.md, section 4). */
     MPIDI_NUMACOLL_choose(state, comm);
 
 fn_exit:
@@ -325,8 +343,9 @@ fn_fail:
 
 /* ---- the decision ---- */
 
-/* Whether its processes know each other's nodes. MPICH gives no hierarchy to a communicator that
- * has every process on a node of its own, but the tables of one. */
+/* Whether a communicator's processes know which of them are on which node. If every process is on a
+ * node of its own, MPICH makes no node_comm and leaves the hierarchy FLAT, but it fills the tables
+ * of nodes. */
 static bool knows_nodes(const MPIR_Comm *comm)
 {
     if (comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__FLAT)
@@ -335,8 +354,9 @@ static bool knows_nodes(const MPIR_Comm *comm)
     return comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__PARENT;
 }
 
-/* The communicator that has the state this one's calls use; NULL for those that are not ours:
- * intercommunicators, leaders of nodes, and single processes. */
+/* The communicator whose state serves the calls on `comm`: of a node_comm its parent communicator,
+ * otherwise comm itself. NULL if numacoll does not serve comm: an intercommunicator, a
+ * node_roots_comm, a communicator of one process. */
 static MPIR_Comm *parent_of(MPIR_Comm *comm)
 {
     MPIR_Comm *parent = MPIDI_POSIX_COMM(comm, numacoll_parent);
@@ -348,6 +368,7 @@ static MPIR_Comm *parent_of(MPIR_Comm *comm)
     return comm;
 }
 
+/* Makes an empty state, in NC_PHASE_NONE, for a communicator. NULL: no memory. */
 static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
 {
     struct MPIDI_NUMACOLL_comm *state = MPL_calloc(1, sizeof *state, MPL_MEM_COLL);
@@ -362,15 +383,17 @@ static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
     return state;
 }
 
-/* Whether this is the broadcast MPICH does itself when it makes a communicator, which has no number
- * before it. (Those it makes at MPI_Init, and those of doubtful origin, it does not broadcast on.)
- */
+/* Whether the current call is the broadcast of the communicator's sequence number, by which MPICH
+ * ends the making of a communicator: `seq` is 0 until then. On built-in and on tainted
+ * communicators MPICH makes no such broadcast, and `seq` stays 0. */
 static bool is_at_commit(const MPIR_Comm *parent)
 {
     return parent->seq == 0 && !HANDLE_IS_BUILTIN(parent->handle) && !parent->tainted;
 }
 
-/* That broadcast is a communicator's first call, whether it came here or not. */
+/* Counts a call, on the parent communicator or on its node_comm, and returns the number of calls so
+ * far (at most CREATE_AFTER). The broadcast of the sequence number counts as the first call, also
+ * where it did not come here or MPICH made none: a program's first call is always the second. */
 static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *parent, bool on_parent)
 {
     int *calls = on_parent ? &state->calls : &state->node_calls;
@@ -382,6 +405,8 @@ static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *parent
     return *calls;
 }
 
+/* Counts a call that falls back, and tells the user as MPIR_CVAR_COLLECTIVE_FALLBACK says, once for
+ * each reason. Returns MPI_ERR_OTHER if that says `error`. */
 static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm, enum nc_coll coll,
                      bool inner)
 {
@@ -407,8 +432,11 @@ fn_fail:
     goto fn_exit;
 }
 
-/* A call on a communicator that is not ready yet, or on a node_comm, which shares its parent's
- * state. */
+/* Decides about a call on a communicator whose state is not ready on all nodes, or on a node_comm,
+ * which uses the state of its parent. Sets call->state if numacoll serves the call. The call is an
+ * inner one if it is on a node_comm and a variable selected numacoll: only MPICH itself calls
+ * there.
+ */
 static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -420,6 +448,7 @@ static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
     if (!state)
         state = new_state(parent);
     MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    /* the segment is being made at this moment: MPICH serves a call that comes meanwhile */
     if (state->phase == NC_PHASE_INITIALISING)
         goto fn_exit;
     if (count_call(state, parent, on_parent) < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER)) {

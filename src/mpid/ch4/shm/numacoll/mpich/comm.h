@@ -1,15 +1,18 @@
-/* The life of a communicator's state, and the decision which library serves a call. The hooks that
- * MPICH calls are declared in numacoll_hooks.h. */
+/* The first step of a call: coll/entry.c asks here whether numacoll serves the call or MPICH does.
+ * MPIDI_NUMACOLL_begin answers for a communicator whose state is ready on all nodes; for all other
+ * calls MPIDI_NUMACOLL_enter decides, and makes the state when it is time. The hooks of comm.c, by
+ * which MPICH tells that it makes and frees communicators, are declared in numacoll_hooks.h. */
 
 #ifndef NUMACOLL_COMM_H_INCLUDED
 #define NUMACOLL_COMM_H_INCLUDED
 
 #include "call.h"
 
-/* Begins a call. `entry` is the number of the csel entry that selected numacoll, -1 for none. True:
- * the communicator's segment exists on all its nodes; the call is complete, and numacoll serves it.
- * False: MPIDI_NUMACOLL_enter has to decide. Inline, because every call of a few bytes passes here.
- */
+/* Begins a call: fills *call. `entry` is the number of the csel entry that selected numacoll, -1
+ * for none. True: the communicator's state is ready on all nodes, *call is complete, and numacoll
+ * serves the call. False: call->state is NULL, and MPIDI_NUMACOLL_enter has to decide. Always false
+ * on a node_comm, which has no state of its own. Inline, because every call passes here, also those
+ * of a few bytes. */
 static inline bool MPIDI_NUMACOLL_begin(struct nc_call *call, MPIR_Comm *comm, NC_ERRFLAG_T errflag,
                                         enum nc_coll coll, int entry)
 {
@@ -28,16 +31,20 @@ static inline bool MPIDI_NUMACOLL_begin(struct nc_call *call, MPIR_Comm *comm, N
     return true;
 }
 
-/* Decides, alike on all ranks, whether numacoll serves a call for which MPIDI_NUMACOLL_begin has
- * returned false. If so, *call is complete; if not, call->state stays NULL and the call has to go
- * to MPICH. `direct`: a variable selected numacoll, not a csel entry. The first calls of a
- * communicator are deferred to MPICH; a later one makes the segment. Errors: MPI_ERR_OTHER under
- * MPIR_CVAR_COLLECTIVE_FALLBACK=error. */
+/* Decides whether numacoll serves a call for which MPIDI_NUMACOLL_begin has returned false. All
+ * ranks of call->comm decide alike. If numacoll serves the call, *call is complete; if not,
+ * call->state stays NULL, and the caller has to hand the call to MPICH. The first calls of a
+ * communicator (fewer than CREATE_AFTER) are deferred; the call after them makes the segment, which
+ * is collective. `direct`: a variable selected numacoll, not a csel entry; `entry` as above.
+ * Errors: MPI_ERR_OTHER without memory for the state, and, under
+ * MPIR_CVAR_COLLECTIVE_FALLBACK=error, instead of a fallback; errors of MPICH's messages. */
 int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int entry);
 
-/* Collective; a communicator, if it is in use, has new info keys. right: this rank's are.
- * Errors: MPI_ERR_INFO_VALUE on all ranks if one's are wrong or they differ; then nothing has
- * changed. */
+/* Makes the choices of a communicator again after its info keys have changed; info.c calls it, on
+ * all ranks of the communicator. `right`: whether the keys that this rank was given are valid. Does
+ * nothing before the state is ready: the set-up will compare the keys. Errors:
+ * MPI_ERR_INFO_VALUE on all ranks if the keys of one rank are wrong or ranks have different keys;
+ * the choices are then the old ones. */
 int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right);
 
 #endif

@@ -1,6 +1,7 @@
-/* The state of a communicator: what its node-local ranks share, where they are, and how calls are
- * served. Data only: comm.c makes, fills and frees it; the bodies in coll/ read it through struct
- * nc_call. */
+/* The state of a communicator: the shared memory of the ranks of this node, where these ranks are,
+ * and how calls are served. Data only: comm.c makes, fills and frees the state (choose.c fills the
+ * choices, agree.c the groups of all nodes); the bodies in coll/ reach it through struct nc_call.
+ */
 
 #ifndef NUMACOLL_STATE_H_INCLUDED
 #define NUMACOLL_STATE_H_INCLUDED
@@ -18,8 +19,8 @@
 #include "../shm/nc_reduce.h"
 #include "../shm/nc_scatter.h"
 
-/* The groups of a node's ranks, and the level of the machine that each of their levels stands
- * for. */
+/* The groups of a node's ranks by some levels of the machine. name[i] is the level of the machine
+ * that level i of the groups stands for. */
 struct nc_levels {
     struct nc_groups groups;
     enum nc_level name[NC_ROUTE_LEVELS];
@@ -28,77 +29,82 @@ struct nc_levels {
 /* The collectives that have an algorithm for each level above the node. */
 enum nc_direction { NC_REDUCE, NC_BCAST, NC_ALLREDUCE, NC_DIRECTIONS };
 
-/* A choice: how calls are served. The communicator has one by its own settings, and one for each
- * csel entry, by the entry's parameters. Filled by choose.c. */
+/* A choice: how calls are served. The communicator has one choice by its variables and info keys,
+ * and one for each csel entry, by the entry's parameters too. Filled by choose.c. */
 struct nc_choice {
     struct nc_bcast bcast;
-    /* as `bcast`, but without the highest level that data goes by: each member of that level's
-     * group broadcasts to the ranks below it */
+    /* as `bcast`, but without the highest level of the groups `data` (below): each member of the
+     * group on that level broadcasts to the ranks it stands for */
     struct nc_bcast bcast_below;
     enum nc_tree_kind bcast_tree;
-    /* both for commutative operations; `reduce_below` without the highest level, as
-     * `bcast_below` */
+    /* the trees of reduce and allreduce, for commutative operations; `reduce_below` lacks the
+     * highest level, as `bcast_below` does */
     struct nc_route reduce, reduce_below;
     int allreduce_version; /* value of MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION */
     struct nc_barrier barrier;
     enum nc_barrier_kind barrier_kind;
-    /* above the node: */
+    /* for the levels above the node: */
     struct nc_level_spec spec[NC_DIRECTIONS];
     struct nc_links links;
-    int chunk_bytes; /* the value of WINDOW; 0: the model chooses */
+    int chunk_bytes; /* the setting WINDOW; 0: the model chooses */
 };
 
+/* The life of a state on this node: its segment is not made yet; is being made (MPICH may call a
+ * collective on the communicator meanwhile); is there; or cannot be made (`reason` says why). */
 enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_UNUSABLE };
 
-/* The state of the node-local ranks of a communicator of at least two processes. The communicator's
- * node_comm uses the same state. Private to the process, one per communicator. */
+/* The state of a communicator of at least two processes. It is about the ranks of this node, except
+ * for `all`. Calls on the communicator's node_comm use this state too. Private to the process.
+ * Ranks are local ranks, 0 to size - 1, unless a comment says otherwise. */
 struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
-    bool agreed;           /* every process of the communicator is ready */
-    bool asked;            /* agree_on_nodes has been called */
-    size_t smallest_slot;  /* bytes; the smallest of all nodes */
-    enum nc_reason reason; /* why UNUSABLE, or why not agreed */
-    unsigned announced;    /* bit per reason: the user has been told */
-    int calls, node_calls; /* calls on the communicator and on its node_comm, up to CREATE_AFTER */
-    int rank, size;        /* among the processes of this node */
+    bool agreed;           /* every process of the communicator can serve calls, see agree.h */
+    bool asked;            /* MPIDI_NUMACOLL_agree_on_nodes has been called */
+    size_t smallest_slot;  /* bytes of the largest fragment, on the node where it is smallest */
+    enum nc_reason reason; /* why the phase is UNUSABLE, or why `agreed` is false */
+    unsigned announced;    /* one bit for each reason: the user has been told of it */
+    int calls, node_calls; /* calls on the communicator, on its node_comm; not counted beyond
+                              CREATE_AFTER */
+    int rank, size;        /* this process among those of the node; their number */
     struct nc_segment segment;
     struct nc_queue queue;
     struct nc_waiter waiter;
-    int entries;
+    int entries;              /* csel entries with parameters for numacoll */
     struct nc_choice *choice; /* [1 + entries] the communicator's, then one for each csel entry */
     char *trees;              /* [1 + entries][tree_bytes] memory of the trees of each choice */
     size_t tree_bytes;
-    /* [size][NC_LEVELS] the units each process is in, -1: unknown. There is more memory behind
-     * them, see MPIDI_NUMACOLL_locate */
+    /* [size][NC_LEVELS] the units that each rank is in, by level; -1: unknown. Behind them is
+     * scratch memory of MPIDI_NUMACOLL_locate */
     int *units;
-    char **region;                  /* [size] start of each process's region in the segment */
-    struct nc_placement *placement; /* [size] on local rank 0: of each process, for the report */
-    int *numa;                      /* [size] NUMA node of each; all 0 if that of one is unknown */
-    struct nc_groups groups;        /* by NUMA node, and above these the leaders */
-    struct nc_team row;             /* the ranks of this rank's NUMA node */
-    /* of each NUMA node the rank that has this rank's index there; size 0: the NUMA nodes have
-     * different numbers of ranks */
+    char **region;                  /* [size] start of each rank's region in the segment */
+    struct nc_placement *placement; /* [size] where each rank's pages are, for the report; only on
+                                       local rank 0 */
+    int *numa;               /* [size] NUMA node of each rank; all 0 if that of one is unknown */
+    struct nc_groups groups; /* the ranks by NUMA node; above them one group of their leaders */
+    struct nc_team row;      /* the ranks of this rank's NUMA node */
+    /* from each NUMA node the rank with the index that this rank has in its own; size 0: the NUMA
+     * nodes have different numbers of ranks, so there are no columns */
     struct nc_team column;
-    struct nc_levels inside; /* groups by all levels inside the node */
-    struct nc_levels data;   /* groups by the levels that data goes by */
+    struct nc_levels inside; /* groups by all levels inside the node, for barriers */
+    struct nc_levels data;   /* groups by the levels by which data is moved (nc_route_by) */
     struct nc_groups below;  /* `data` without its highest level */
     int group_leader;        /* leader of this rank's group on the highest level of `below` */
-    /* the leaders of all groups on that level, which exchange in ALLREDUCE_VERSION=rab; index -1:
-     * this rank is not one of them */
+    /* the leaders of all groups on that level, which reduce among themselves in
+     * ALLREDUCE_VERSION=rab; index -1: this rank is not one of them */
     struct nc_team group_leaders;
-    struct nc_hierarchy all; /* groups of all nodes, once agreed */
+    struct nc_hierarchy all; /* the groups of all processes, on all nodes; filled once `agreed` */
     bool unbound;            /* the NUMA node of some rank is unknown */
     size_t cache_bytes;      /* of the last-level cache */
-    /* memory that one call after the other uses: */
+    /* scratch memory that each call uses anew: */
     struct nc_flow *flow;     /* [size] the message from or to each rank */
     struct nc_stream *stream; /* [size] the block of each rank as a stream */
     struct nc_typed *typed;   /* [size] the buffer behind each of these streams */
     size_t *sent;             /* [size] bytes that each rank has sent */
     int *list;                /* [size] a list of ranks */
-    /* memory of the fields above: */
-    int *column_rank; /* [size] of `column` */
+    /* memory that fields above point into: */
+    int *column_rank; /* [size] column.rank */
     char *topo, *group_memory, *inside_memory, *data_memory, *queue_memory;
-    /* the op kernel that was looked up last: the next call often needs the same one */
+    /* the op kernel that was looked up last: the next call often needs it again */
     struct {
         MPI_Op op;
         MPI_Datatype datatype;
@@ -106,7 +112,7 @@ struct MPIDI_NUMACOLL_comm {
     } numbers;
     struct nc_traffic traffic;
     struct nc_comm_stats stats;
-    void *memory; /* one block for all the arrays, see take_arrays */
+    void *memory; /* one block for all the arrays, see take_arrays in comm.c */
 };
 
 #endif
