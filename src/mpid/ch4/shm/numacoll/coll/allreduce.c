@@ -33,9 +33,9 @@ static char *place_of(const struct nc_reduction *r, size_t first)
     return (char *) r->result.buffer + (MPI_Aint) first * r->extent;
 }
 
-/* One operation of the node: every rank of the team publishes the elements `whole` of `of` (its
- * operand, or its result so far), and combines the elements `part` of all of them into its result.
- * Both ranges count from the begin of the message. */
+/* One operation of the node: every rank of the team writes the elements `whole` of `of` (its
+ * operand, or its result so far) into shared memory, and combines the elements `part` of all ranks
+ * of the team into its result. Both ranges count from the beginning of the message. */
 static int combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
                    const struct nc_range *whole, const struct nc_range *part)
 {
@@ -73,7 +73,7 @@ static struct nc_range slice_of(const struct nc_range *whole, const struct nc_te
     return (struct nc_range){whole->first + begin, end - begin};
 }
 
-/* An allgather: every rank of the team gets the slices of all into its result. */
+/* An allgather of the team: every rank gets the slices of all ranks of the team into its result. */
 static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                          const struct nc_range *whole)
 {
@@ -93,8 +93,8 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                                                   state->stream, state->sent));
 }
 
-/* One chunk: A1 to A4 of PROTOCOLS.md, section 3.5. Teams of one rank leave their steps out, on all
- * ranks alike. */
+/* One chunk: steps A1 to A4 of PROTOCOLS.md, section 3.5. If the rows or the columns have one rank,
+ * all ranks leave out their steps. */
 static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
 {
     const struct nc_team *row = &r->call->state->row, *column = &r->call->state->column;
@@ -251,7 +251,9 @@ static int reduce_exchange_bcast(struct nc_reduction *r)
     return up_and_down(&c);
 }
 
-/* rb or rab on several nodes. The elements are plain, and the operation commutes. */
+/* rb or rab on several nodes. The elements are plain, and the operation commutes. With rab both
+ * pipelines leave out the highest level (`but` is 1), and an allreduce on that level ends the
+ * pipeline up. */
 static int across_nodes(struct nc_reduction *r, bool rab)
 {
     size_t count = (size_t) r->mine.count, bytes = count * r->element;

@@ -1,6 +1,8 @@
-/* MPI_Bcast. entry.c calls the body on every rank. Inside a node shm/nc_bcast.h does all; on
- * several nodes the message goes by chunks down the levels above the node (above.h), and on each
- * node from its leader to the other ranks (shm/nc_bcast.h again, an operation per chunk). */
+/* MPI_Bcast. entry.c calls the body on every rank. On one node nc_bcast_node (shm/nc_bcast.h) moves
+ * the whole message. On several nodes the message goes by chunks: each chunk goes down the levels
+ * above the node, from leader to leader (above.h), and on each node the leader broadcasts it to the
+ * other ranks, by one nc_bcast_node per chunk. The ranks that are not leaders learn the length of
+ * the message from the preamble. */
 
 #include "bcast.h"
 
@@ -58,9 +60,10 @@ static bool scatters(const struct nc_hierarchy *h, const struct nc_above_choice 
     return found;
 }
 
-/* Where chunk c is sent from or received. At a root with a contiguous buffer this is the user's
- * buffer. Otherwise it is a chunk buffer, after the earlier chunk in it has been sent; the root
- * packs its data there. */
+/* Returns the place of chunk c, n bytes: where it is sent from or received. At a root with a
+ * contiguous buffer this is in the user's buffer, elsewhere a chunk buffer. Before it
+ * returns a chunk buffer, it waits until the earlier chunk there has been sent; a root then packs
+ * its data there. */
 static char *place_of(struct relay *r, uint64_t c, size_t n)
 {
     char *place = r->above.net.call->state->all.buffers.chunk[c % NC_CHUNKS];
@@ -84,7 +87,7 @@ static void share(struct relay *r, char *bytes, size_t n)
         keep(r, nc_bcast_node(&call->choice->bcast, call->state->rank, &stream, &sent));
 }
 
-/* A chunk to the other ranks of the node and, except at the root, to this rank's user. */
+/* Gives a chunk to the other ranks of the node and, except at the root, to this rank's user. */
 static void deliver(struct relay *r, char *place, size_t n)
 {
     r->done += n;
@@ -93,8 +96,9 @@ static void deliver(struct relay *r, char *place, size_t n)
         keep(r, nc_copy_out(r->user, place, n, 0, NULL));
 }
 
-/* Fills the pipeline for the first message. Its trees must not depend on the length of the message,
- * which only the root knows yet; and it needs trees, since the receivers learn its length. */
+/* Fills the pipeline for the first message. Its algorithms must not depend on the length of the
+ * message, which only the root knows yet. They must be trees: in a tree a member receives the whole
+ * chunk in one message, whose length it need not know before. */
 static void open_first(struct relay *r)
 {
     const struct nc_hierarchy *h = &r->above.net.call->state->all;
@@ -115,8 +119,9 @@ static void learn(struct relay *r, size_t total)
     MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, total, 1, &r->choice);
 }
 
-/* Root: writes the preamble and the first chunk behind it, to be one message. Returns the bytes of
- * the chunk: 0 if a level scatters, for which all ranks must know the length first. */
+/* Root: writes the preamble and behind it the first chunk; both are one message. Returns the bytes
+ * of the chunk: 0 if a level scatters, because all leaders must know the length before a scatter.
+ */
 static size_t fill_first(struct relay *r, char *place)
 {
     struct nc_stream *user = r->user;
@@ -126,14 +131,14 @@ static size_t fill_first(struct relay *r, char *place)
     learn(r, nc_stream_rest(user));
     n = scatters(&r->above.net.call->state->all, &r->choice) ? 0 : chunk_bytes(r);
     *(struct preamble *) place = (struct preamble){.total = r->total};
-    /* of a contiguous buffer the stream must not move on: deliver serves the node from the user's
-     * buffer, here the bytes are only copied for the other nodes */
+    /* The bytes are copied for the other nodes only. A root with a contiguous buffer later serves
+     * its own node out of that buffer (deliver), so its stream must not move on here. */
     keep(r, nc_copy_in(user->bytes ? &copied : user, place + sizeof(struct preamble), n, 0, NULL));
     return n;
 }
 
-/* The first message, with the preamble, and its delivery on the node: preamble and data are an
- * operation each. */
+/* Sends or receives the first message, and delivers it on the node: first the preamble, then the
+ * data, each by an operation of its own. */
 static void first_chunk(struct relay *r)
 {
     char *place = r->above.net.call->state->all.buffers.chunk[0];
