@@ -34,8 +34,8 @@ static struct nc_children children(const struct part *p, int from, int to)
     return (struct nc_children){&p->place, from, to};
 }
 
-/* The readers of my ring: the ranks I lead, and, in a group that I do not lead and that is not
- * flat, my children. */
+/* The readers of my ring: the ranks that read it in the groups I lead, and, if the group that I do
+ * not lead is not flat, my children in that group. The groups I lead are on the levels below it. */
 static struct nc_readers readers_of(const struct nc_bcast *b, const struct part *p)
 {
     struct nc_readers r = {.rank = {b->route.led, NULL}, .count = {b->route.all, 0}};

@@ -192,7 +192,8 @@ static void accumulate_packed(struct accumulation *f, const char *packed)
     f->begun = true;
 }
 
-/* Numbers of one source only have not been copied so far. */
+/* Ends an accumulation. If it has the numbers of one rank only, these are still where that rank has
+ * them; they are copied here. */
 static void accumulate_end(struct accumulation *f)
 {
     if (f->n > 0 && f->last && f->last != place_of(f))
@@ -335,7 +336,7 @@ static int take_inline_control(struct reduce *r, struct nc_control **control)
 }
 
 /* J3, J4: waits until the message of source k is announced. *elements is where its elements are;
- * NULL if its length is not `bytes`, which leaves it out, if there are none, or after an error. */
+ * NULL if the source is left out (its length is not `bytes`), if it has none, or after an error. */
 static int await_inline(struct reduce *r, int k, size_t bytes, const char **elements)
 {
     struct nc_queue *q = r->transfer->queue;
@@ -382,9 +383,9 @@ static int inline_up_the_tree(struct reduce *r)
     return error;
 }
 
-/* Whether source k is this rank, with numbers that can be read in the user's memory instead of the
- * payload. With MPI_IN_PLACE the result overwrites them when two sources are reduced, so only as
- * one of the first two. */
+/* Whether source k is this rank itself, and its elements are numbers that can be read in the user's
+ * memory instead of the payload. With MPI_IN_PLACE the result of the first two sources overwrites
+ * them, so this rank must be one of these two. */
 static bool is_at_hand(const struct reduce *r, int k)
 {
     const struct nc_op_kernel *c = r->kernel;

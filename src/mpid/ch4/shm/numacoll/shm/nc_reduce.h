@@ -10,9 +10,9 @@
 #include "nc_transfer.h"
 
 /* The op kernel: what reduces elements, supplied by the caller. `packed` elements are in shared
- * memory, one behind the other. This rank's own elements and the result are where the context
- * knows; `first` is the number of the first element there. n: elements. All functions return 0 or
- * an error. */
+ * memory, one behind the other. The context knows where this rank's own elements and the result
+ * are; `first` is the number of the first element, counted from there. n: elements. All functions
+ * return 0 or an error. */
 struct nc_op_kernel {
     size_t element; /* bytes of a packed element; at most a slot, see nc_reduce_fits */
     void *context;
@@ -23,8 +23,9 @@ struct nc_op_kernel {
     /* other := packed op other, where `other` is packed too. Only for elements that have the same
      * form packed and in the user's buffer */
     int (*reduce_packed)(void *context, const void *packed, void *other, size_t n);
-    /* For elements that are numbers, one behind the other: is used instead of the four functions
-     * above, and saves one pass over the elements that are reduced first. Otherwise NULL. */
+    /* For elements that are numbers, one behind the other: the function that is used instead of the
+     * four functions above. It saves a pass over the elements: the elements that are reduced first
+     * need not be copied to the place of the result before. NULL for other elements. */
     nc_combine *numbers;
     const char *mine; /* for numbers: this rank's first element, at the beginning of its stream; and
                          the first of the result, if this rank has one */

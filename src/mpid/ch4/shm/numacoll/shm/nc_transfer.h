@@ -7,8 +7,10 @@
  *   nc_transfer_inline       writes payload and header into a control slot that it has taken, then
  *                            releases R1
  *   nc_transfer_inline_to_children
- *                            takes the control slot of each child, then does so in each of them
- *   nc_transfer_pass_on      the same, for a message that this rank has received inline
+ *                            takes the receive control slot of each child, and writes payload and
+ *                            header into each of them, then releases R1
+ *   nc_transfer_pass_on      as nc_transfer_inline_to_children, but the message is one that this
+ *                            rank has received inline, and not a stream
  * The writer of a message in fragments calls
  *   nc_transfer_begin        fills the header: the size of the fragments
  *   nc_transfer_send         takes a slot of its own send ring, then calls nc_transfer_write
