@@ -11,9 +11,10 @@ size_t nc_route_bytes(int ranks, int levels)
     return (size_t) levels * of_first + (size_t) (ranks - 1) * of_other;
 }
 
-/* Fills l->child. The place of the rank is fixed, so for each index i that the rank may have, the
- * place of the leader and of all other members follows. Only at the leader's place may the table
- * have another rank (nc_group_member), and the leader is nobody's child. */
+/* Fills l->child. The rank has a fixed place in its group. In a call in which its index is i, the
+ * leader is i places before it, cyclically, and the member with index c is c places after the
+ * leader. At the leader's place the table may have another rank (nc_group_member), but the leader
+ * is nobody's child. */
 static void find_children(struct nc_route_level *l, const int *member, int place)
 {
     int size = l->tree.size;

@@ -69,13 +69,14 @@ size_t nc_route_bytes(int ranks, int levels);
 void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
                    const struct nc_tree_spec *inside, const struct nc_tree_spec *notice, int rank);
 
-/* The place of a rank on its route in a call with a root. It has the lowest levels of the route, up
- * to the first on which the rank is not the leader; that of the root has all levels. */
+/* The place of a rank on its route in a call with a root: its parent and its children. It covers
+ * the levels of the route from the lowest to the first on which the rank is not the leader of its
+ * group, that one included; the position of the root covers all levels. */
 struct nc_position {
     int parent;   /* rank; -1 for the root */
-    int leader;   /* of the rank's group on the last of these levels */
-    int children; /* on all these levels */
-    int levels;   /* the first levels of the route, so many */
+    int leader;   /* of the rank's group on the highest level covered */
+    int children; /* on all levels covered */
+    int levels;   /* how many levels it covers: route->level[0 .. levels - 1] */
     struct nc_position_level {
         const int *child; /* ranks */
         int children;

@@ -5,17 +5,17 @@
  * range of consecutive parts. The functions here only compute the lists. coll/above.c runs the
  * steps in order and knows no algorithm:
  *
- *   SEND             begins to send and does not wait; after the last step the member waits for all
- *                    its sends
+ *   SEND             begins to send and does not wait; after the last step, before the place of
+ *                    the message is used again, the member waits for all its sends
  *   REDUCE,          begins to receive into a separate buffer; if `wait_sends`, waits for all its
  *   REDUCE_BEHIND    sends so far; waits for the receive, and reduces what came with its own parts
  *   RECV             if `wait_sends`, waits for all its sends so far; then receives the parts into
- *                    place
+ *                    their place in the message
  *
- * A send may be synchronous: it may not complete before its receive has begun. The schedules do not
- * deadlock even so. Messages between two members are received in the order in which they were sent.
- * If a range has no elements, there is no message on either side; but the `wait_sends` of such a
- * step still holds, because later steps rely on it.
+ * A send may be synchronous: it need not complete before its receive has begun. The schedules do
+ * not deadlock even if all sends are synchronous. Messages between two members are received in the
+ * order in which they were sent. If a range has no elements, there is no message on either side;
+ * but the `wait_sends` of such a step still holds, because later steps rely on it.
  *
  * A step has `wait_sends` if it changes parts that an earlier SEND sends and no step has waited
  * since. There is one exception: the first RECV of an allgather that follows a reduce-scatter. The
@@ -23,10 +23,10 @@
  * their sends, neither would begin to receive. Instead, the last REDUCE of the reduce-scatter
  * waits: at that point the other member has begun to receive.
  *
- * What all members together send for a message of m bytes. log is to base 2; q is the largest power
- * of two that is not above p; f = p - q members are folded: they hand their data to another member
- * first and, except in RSG, get the result last; d is the sum of all depths in the binomial tree,
- * p log(p) / 2 if p = q.
+ * The table says what all p members together send for a message of m bytes. log is to base 2; q is
+ * the largest power of two that is not above p; f = p - q members are folded: they hand their data
+ * to another member first and, except in RSG, get the result last; d is the sum of all depths in
+ * the binomial tree, p log(p) / 2 if p = q.
  *
  *              messages                bytes
  *   trees      p - 1                   (p - 1) m
