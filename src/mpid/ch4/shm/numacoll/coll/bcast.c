@@ -61,9 +61,9 @@ static bool scatters(const struct nc_hierarchy *h, const struct nc_above_choice 
 }
 
 /* Returns the place of chunk c, n bytes: where it is sent from or received. At a root with a
- * contiguous buffer this is in the user's buffer, elsewhere a chunk buffer. Before it
- * returns a chunk buffer, it waits until the earlier chunk there has been sent; a root then packs
- * its data there. */
+ * contiguous buffer this is in the user's buffer, elsewhere a chunk buffer. Before it returns a
+ * chunk buffer, it waits until the earlier chunk there has been sent; a root then packs its data
+ * there. */
 static char *place_of(struct relay *r, uint64_t c, size_t n)
 {
     char *place = r->above.net.call->state->all.buffers.chunk[c % NC_CHUNKS];
