@@ -9,7 +9,7 @@
  *   2. the unit of every rank is known. One unknown unit switches the level off for all ranks,
  *      because a rank that may run anywhere belongs to no group, and all ranks must see the same
  *      levels. Levels on which this rank's unit is known are not affected. (If the node of a rank
- * is unknown, its units below the node are unknown too.);
+ *      is unknown, its units below the node are unknown too);
  *   3. at least two ranks share a unit of it;
  *   4. each of its units lies inside one unit of the active level above. Of two levels that cross,
  *      the lower is dropped (an L3 that spans NUMA nodes, a NUMA node that spans packages);
