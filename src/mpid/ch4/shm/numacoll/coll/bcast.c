@@ -120,8 +120,7 @@ static void learn(struct relay *r, size_t total)
 }
 
 /* Root: writes the preamble and behind it the first chunk; both are one message. Returns the bytes
- * of the chunk: 0 if a level scatters, because all leaders must know the length before a scatter.
- */
+ * of the chunk: 0 if a level scatters, because all leaders must know the length before that. */
 static size_t fill_first(struct relay *r, char *place)
 {
     struct nc_stream *user = r->user;

@@ -1,8 +1,8 @@
 /* Makes and frees the state of a communicator, and decides whether numacoll or MPICH serves a call.
  * coll/entry.c calls MPIDI_NUMACOLL_enter for each call that MPIDI_NUMACOLL_begin (comm.h) has not
  * settled; MPICH calls the hooks. The parts of the state are made elsewhere: the segment in
- * segment.c, where the ranks are in location.c, the choices in choose.c, and what all processes
- * must have alike is compared in agree.c.
+ * segment.c, the locations of the ranks in location.c, the choices in choose.c; agree.c compares
+ * what all processes must have alike.
  *
  * All ranks of a communicator must decide alike. So a decision depends only on the communicator's
  * kind, on the number of calls on it so far, and on results of agree.c. */
@@ -433,10 +433,8 @@ fn_fail:
 }
 
 /* Decides about a call on a communicator whose state is not ready on all nodes, or on a node_comm,
- * which uses the state of its parent. Sets call->state if numacoll serves the call. The call is an
- * inner one if it is on a node_comm and a variable selected numacoll: only MPICH itself calls
- * there.
- */
+ * which uses the state of its parent. Sets call->state if numacoll serves the call. A call on a
+ * node_comm is MPICH's own; it is an inner call if a variable selected numacoll for it. */
 static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
 {
     int mpi_errno = MPI_SUCCESS;
