@@ -129,6 +129,22 @@ static int *make_mates(int ranks, int rank)
     return mate;
 }
 
+/* Makes the operations of a run. Returns how many were wrong. */
+static int operate_all(struct rank *r, struct place *place, struct pacing *pacing)
+{
+    const struct run *run = r->run;
+    uint64_t dice = 42, changes = 43;
+    int wrong = 0;
+
+    for (r->operation = 0; r->operation < run->operations; r->operation++) {
+        delay(run, &pacing->state);
+        if (run->remade && random_next(&changes) % 4 == 0)
+            wrong += remake(r, place, random_next(&changes));
+        wrong += operate(r, &dice);
+    }
+    return wrong;
+}
+
 static int rank_main(const struct run *run, int rank)
 {
     size_t ranks = run->geometry.ranks;
@@ -166,8 +182,7 @@ static int rank_main(const struct run *run, int rank)
                      .length = calloc(3 * ranks, sizeof *r.length),
                      .mate = make_mates((int) ranks, rank)};
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
-    uint64_t dice = 42, changes = 43;
-    int wrong = 0;
+    int wrong;
 
     r.other = r.length + ranks;
     r.sent = r.other + ranks;
@@ -175,12 +190,7 @@ static int rank_main(const struct run *run, int rank)
     make_place(&place, run);
     bcast.route = place.route[rank];
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
-    for (r.operation = 0; r.operation < run->operations; r.operation++) {
-        delay(run, &pacing.state);
-        if (run->remade && random_next(&changes) % 4 == 0)
-            wrong += remake(&r, &place, random_next(&changes));
-        wrong += operate(&r, &dice);
-    }
+    wrong = operate_all(&r, &place, &pacing);
     free_place(&place);
     free(numa);
     free(transfer.flow);
