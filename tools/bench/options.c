@@ -298,6 +298,15 @@ static void parse_plot(struct argp_state *state, struct options *o, const char *
     o->plot = file;
 }
 
+static void parse_seconds(struct argp_state *state, struct options *o, const char *text)
+{
+    char *end;
+
+    o->seconds = strtod(text, &end);
+    if (end == text || *end || !(o->seconds > 0 && o->seconds <= 1e6))
+        refuse(state, "--seconds=%s: must be above 0 and at most 1000000", text);
+}
+
 static void finish(struct argp_state *state, struct options *o)
 {
     if (o->collective_count == 0)
@@ -309,7 +318,6 @@ static void finish(struct argp_state *state, struct options *o)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
-    char *end;
 
     switch (key) {
         case 'a':
@@ -333,9 +341,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                 refuse(state, "--rounds=%s: must be 1 to %d", arg, MAX_ROUNDS);
             break;
         case 't':
-            o->seconds = strtod(arg, &end);
-            if (end == arg || *end || !(o->seconds > 0 && o->seconds <= 1e6))
-                refuse(state, "--seconds=%s: must be above 0 and at most 1000000", arg);
+            parse_seconds(state, o, arg);
             break;
         case 'o':
             o->off_cache = true;
