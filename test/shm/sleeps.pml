@@ -1,0 +1,568 @@
+/* A model of how a rank sleeps while it waits for a word in shared memory, and of how it is woken, for Spin: every interleaving
+ * of the steps, and of the moments at which plain stores take effect. ./spin runs it.
+ *
+ * What is in the model, and what it is in the code (src/mpid/ch4/shm/numacoll/shm: nc_bell.h, nc_bell.c, nc_wait.c). Steps S, W
+ * and B are numbered as there.
+ *   CLOCK          any word that ranks wait for: the clock of a control slot, an ack, a line, a counter or a gate of a barrier
+ *   BELL           the futex word of a process. Bit 0: a thread sleeps on it, or is about to; the other bits: number of rings
+ *   MASK           the mask of a bucket of clocks; the bit of a rank: it is parked for a clock of this bucket
+ *   AT, WANTED     what a rank is parked for: the clock (0: none) and the value
+ *   QUEUE          the number of messages in MPICH's queue of a process (the terminal of genq); taken: how many are taken out
+ *   CELL           a cell that has come back to the pool of MPICH, for the message of a process whose send is postponed
+ *   wait_for       S1 to S7, the sleeper
+ *   move           W1 to W3, the releaser
+ *   ring           B1 to B3
+ *   send           MPICH: to put a message into the queue of another process
+ *   poll           MPICH: one call of the progress engine. It takes one message, no more (MPIDI_POSIX_progress_recv)
+ *   futex_wait     the kernel's: compares the word and queues the thread in one step. A sleep has no limit in the model
+ *   futex_wake     the kernel's: wakes all threads that are queued on the word
+ *
+ * The order of memory. A plain store (STORE) goes to the store buffer of its processor and takes effect at any later time; two
+ * stores to different words take effect in any order, as relaxed stores do in C. An atomic change of a word, and FENCE, first
+ * wait until the buffer is empty; so does the kernel. A sequentially consistent store is a STORE and a FENCE. No process loads
+ * a word that is in its own buffer. With STRONG each store takes effect at once. Loads are not delayed, and no load comes
+ * early. That the loads of the poll (S5) come after S1 needs a fence in the code, because MPICH's loads are not sequentially
+ * consistent: see MUTANT_POLLS_EARLY.
+ *
+ * When no process can take a step any more, and some thread sleeps, then one of these is false:
+ *   !slept_through_clock      no thread sleeps although its clock has reached the value that it wants
+ *   !slept_through_message    no thread sleeps although a message is in the queue of its process
+ *   !slept_through_cell       no thread sleeps although the postponed send of its process could be made
+ *
+ * Who is there; one of
+ *   (no define)      one sleeper, which waits three times, for two clocks in turn; one releaser, which sends MESSAGES messages
+ *                    (1 or 2) to the sleeper after its first release, and waits until they are taken
+ *   TWO              two sleepers, which want different values of one clock; a releaser, which moves it three times, and
+ *                    waits in between until one of them has taken a message
+ *   COUNTER          two sleepers, as of TWO; two releasers, which add to the clock and ring the same bells
+ *   THREADS          one process with two threads on its one bell. They use different communicators, each of which has its own
+ *                    masks and its own AT and WANTED; a releaser for each, one of which sends the process a message first
+ *   MUTUAL           two processes, each a sleeper and a releaser, which wait for each other in turn
+ * and besides
+ *   BUCKETS=n        into so many buckets are the two clocks hashed: 1 or 2
+ *   POSTPONED        the process of the sleeper has a send that is postponed until the releaser gives back a cell. That rings
+ *                    no bell; so the process does not sleep before it has made the send. The releaser waits for the send
+ *   COUNTS=n         number of rings after which the count in a bell is 0 again
+ *   MARKS_STAY       S7 takes nothing back, so that a mark may be of an earlier sleep
+ * MUTANT_...         breaks one rule; Spin must find an error. What may surprise:
+ *   MUTANT_PARK_LATE           S2 comes between S3 and S4. It is wrong only because the stores of S2 may take effect late
+ *   MUTANT_POLLS_EARLY         S5 comes before S1; or its loads do, in the processor, if there is no fence between
+ *   MUTANT_POLLS_ONCE          the thread sleeps after one poll, though that poll has taken a message and there is another one
+ *   MUTANT_SHARED_BIT          two ranks have one bit in the masks: the first to wake takes it back from the other
+ *   MUTANT_PARKED_OF_PROCESS   masks, AT and WANTED are one for all communicators, so that two threads of a process share them
+ *   MUTANT_LEAVING_CLEARS_BELL S7 clears bit 0 of the bell, on which another thread may sleep */
+
+#if defined(TWO) || defined(THREADS) || defined(COUNTER) || defined(MUTUAL)
+#define SLEEPERS 2
+#else
+#define SLEEPERS 1
+#endif
+#if defined(THREADS) || defined(COUNTER)
+#define RELEASERS 2
+#elif defined(MUTUAL)
+#define RELEASERS 0
+#else
+#define RELEASERS 1
+#endif
+
+#ifndef BUCKETS
+#define BUCKETS 2
+#endif
+#ifndef MESSAGES
+#define MESSAGES 1
+#endif
+#ifndef COUNTS
+#define COUNTS 8                /* more than the rings of a run */
+#endif
+
+/* ---- shared memory ----------------------------------------------------------------------------------------------- */
+
+#define CLOCK(c) (c)            /* 2 clocks */
+#define BELL(process) (2 + (process))   /* 3 processes; the last one is a releaser's, which never sleeps */
+#define MASK(bucket) (5 + (bucket))
+#define AT(entry) (7 + (entry))
+#define WANTED(entry) (9 + (entry))
+#define QUEUE(process) (11 + (process))
+#define CELL 13
+#define WORDS 14
+
+byte memory[WORDS];
+
+chan buffer[SLEEPERS + RELEASERS] = [3] of { byte, byte };      /* store buffers: word, value */
+
+#define FENCE empty(buffer[_pid])
+
+#ifdef STRONG
+#define STORE(word, value) memory[word] = value
+#else
+#define STORE(word, value) buffer[_pid]!word, value
+#endif
+
+/* Sleeper t: its process; the entry (AT, WANTED) and the bit in a mask of its rank. The masks of a communicator of THREADS
+ * are those of its clock. */
+#ifdef THREADS
+#define PROCESS(t) 0
+#else
+#define PROCESS(t) (t)
+#endif
+
+#ifdef MUTANT_PARKED_OF_PROCESS
+#define ENTRY(t) 0
+#define BUCKET(c) 0
+#else
+#define ENTRY(t) (t)
+#define BUCKET(c) ((c) % BUCKETS)
+#endif
+
+#ifdef MUTANT_SHARED_BIT
+#define BIT(entry) 1
+#else
+#define BIT(entry) (1 << (entry))
+#endif
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+byte asleep[SLEEPERS];          /* 0: awake; otherwise one plus the clock that the thread waits for */
+byte wants[SLEEPERS];           /* the value that the thread waits for */
+
+inline futex_wait(process, expected, c, w)
+{
+    d_step {
+        FENCE ->
+        if
+        :: memory[BELL(process)] == expected -> asleep[_pid] = c + 1; wants[_pid] = w
+        :: else
+        fi
+    }
+    d_step { asleep[_pid] == 0 -> wants[_pid] = 0 }
+}
+
+inline futex_wake(process)
+{
+    atomic {
+#ifdef MUTANT_WAKES_ONE
+        if
+        :: asleep[0] != 0 -> asleep[0] = 0
+        :: asleep[1] != 0 -> asleep[1] = 0
+        :: else
+        fi;
+#else
+        if
+        :: PROCESS(0) == process -> asleep[0] = 0
+        :: else
+        fi;
+#if SLEEPERS == 2
+        if
+        :: PROCESS(1) == process -> asleep[1] = 0
+        :: else
+        fi;
+#endif
+#endif
+        bell = 0
+    }
+}
+
+/* ---- ring -------------------------------------------------------------------------------------------------------- */
+
+#define RUNG(b) ((((b) + 2) & 254) % (2 * COUNTS))
+
+#ifdef MUTANT_WRONG_BELL
+#define RINGS_AT(process) ((process) + 1)
+#else
+#define RINGS_AT(process) (process)
+#endif
+
+inline ring(process)
+{
+    do
+    :: true ->
+        /* B1 */
+        atomic {
+            bell = memory[BELL(RINGS_AT(process))];
+            if
+            :: bell & 1
+            :: else -> bell = 0; break
+            fi
+        }
+        /* B2 */
+        d_step {
+            FENCE ->
+            if
+            :: memory[BELL(RINGS_AT(process))] == bell -> memory[BELL(RINGS_AT(process))] = RUNG(bell)
+            :: else -> bell = 0
+            fi
+        }
+        if
+        :: bell != 0 ->
+            /* B3 */
+#ifdef MUTANT_NO_WAKE
+            bell = 0;
+#else
+            futex_wake(RINGS_AT(process));
+#endif
+            break
+        :: else
+        fi
+    od
+}
+
+/* ---- the releaser ------------------------------------------------------------------------------------------------ */
+
+#ifdef MUTANT_WRONG_BUCKET
+#define LOOKS_INTO(c) ((BUCKET(c) + 1) % 2)
+#else
+#define LOOKS_INTO(c) BUCKET(c)
+#endif
+
+/* W3 for one rank */
+inline wake_waiter(entry, c, v)
+{
+    if
+    :: (mask & BIT(entry)) && memory[AT(entry)] == c + 1 ->
+        if
+        :: v >= memory[WANTED(entry)] -> ring(PROCESS(entry))
+        :: else
+        fi
+    :: else
+    fi
+}
+
+/* W2, W3: after clock c has been moved to v */
+inline wake_waiters(c, v)
+{
+    mask = memory[MASK(LOOKS_INTO(c))];
+    if
+    :: mask != 0 ->
+        wake_waiter(0, c, v);
+#if SLEEPERS == 2
+        wake_waiter(1, c, v);
+#endif
+        mask = 0
+    :: else
+    fi
+}
+
+inline move(c, v)
+{
+    /* W1 */
+    STORE(CLOCK(c), v);
+#ifndef MUTANT_RELEASER_NO_FENCE
+    FENCE;
+#endif
+    wake_waiters(c, v)
+}
+
+/* Another releaser may add to the clock, too. */
+inline add(c)
+{
+    d_step {
+        FENCE ->
+        memory[CLOCK(c)]++;
+        sum = memory[CLOCK(c)];
+    }
+    wake_waiters(c, sum);
+    sum = 0
+}
+
+/* ---- MPICH ------------------------------------------------------------------------------------------------------- */
+
+byte taken[2];                  /* by process */
+#ifdef POSTPONED
+bool postponed = true;          /* process 0 has a send that is postponed */
+#else
+#define postponed false
+#endif
+
+/* The n-th message to the process. */
+inline send(process, n)
+{
+    STORE(QUEUE(process), n);
+#ifndef MUTANT_SENDER_NO_FENCE
+    FENCE;
+#endif
+#ifndef MUTANT_SENDER_SILENT
+    ring(process)
+#endif
+}
+
+inline poll(process)
+{
+    d_step {
+        if
+        :: memory[QUEUE(process)] > taken[process] -> taken[process]++; found = true
+        :: else
+        fi;
+#ifdef POSTPONED
+        if
+        :: process == 0 && postponed && memory[CELL] -> postponed = false; found = true
+        :: else
+        fi;
+#ifndef MUTANT_SLEEPS_POSTPONED
+        if
+        :: process == 0 && postponed -> found = true
+        :: else
+        fi;
+#endif
+#endif
+#ifdef MUTANT_POLLS_ONCE
+        found = false
+#endif
+    }
+}
+
+/* ---- the sleeper ------------------------------------------------------------------------------------------------- */
+
+#define REACHED(c, w) (memory[CLOCK(c)] >= (w))
+
+#ifdef MUTANT_NO_LOOK
+#define REACHED_AFTER_MARK(c, w) false
+#else
+#define REACHED_AFTER_MARK(c, w) REACHED(c, w)
+#endif
+
+inline hear(process)
+{
+    d_step {
+        FENCE ->
+        memory[BELL(process)] = memory[BELL(process)] | 1;
+        heard = memory[BELL(process)];
+    }
+}
+
+inline park(c, w)
+{
+    STORE(WANTED(ENTRY(_pid)), w);
+    STORE(AT(ENTRY(_pid)), c + 1)
+}
+
+inline mark(c)
+{
+    d_step {
+        FENCE ->
+        memory[MASK(BUCKET(c))] = memory[MASK(BUCKET(c))] | BIT(ENTRY(_pid));
+    }
+}
+
+inline take_back(c, process)
+{
+#ifdef MUTANT_LEAVING_CLEARS_BELL
+    d_step {
+        FENCE ->
+        memory[BELL(process)] = memory[BELL(process)] & 254;
+    }
+#endif
+#ifndef MARKS_STAY
+    STORE(AT(ENTRY(_pid)), 0);
+#endif
+    atomic {
+        FENCE ->
+#ifndef MARKS_STAY
+        memory[MASK(BUCKET(c))] = memory[MASK(BUCKET(c))] & (255 - BIT(ENTRY(_pid)));
+#endif
+        found = false;
+        heard = 0
+    }
+}
+
+inline wait_for(c, w, process)
+{
+    do
+    :: REACHED(c, w) -> break
+    :: else ->
+#ifdef MUTANT_POLLS_EARLY
+        poll(process);
+#endif
+#ifndef MUTANT_HEARD_LATE
+        /* S1 */
+        hear(process);
+#endif
+#ifndef MUTANT_PARK_LATE
+        /* S2 */
+        park(c, w);
+#endif
+#ifndef MUTANT_MARK_LATE
+        /* S3 */
+        mark(c);
+#endif
+#ifdef MUTANT_PARK_LATE
+        park(c, w);
+#endif
+        if
+        :: REACHED_AFTER_MARK(c, w)     /* S4 */
+        :: else ->
+#ifdef MUTANT_MARK_LATE
+            mark(c);
+#endif
+#ifdef MUTANT_HEARD_LATE
+            hear(process);
+#endif
+#if !defined(MUTANT_NO_POLL) && !defined(MUTANT_POLLS_EARLY)
+            /* S5 */
+            poll(process);
+#endif
+            if
+            :: found                    /* perhaps there is more */
+            :: else -> futex_wait(process, heard, c, w)         /* S6 */
+            fi
+        fi;
+        /* S7 */
+        take_back(c, process)
+    od
+}
+
+/* ---- the processes ----------------------------------------------------------------------------------------------- */
+
+byte over;                      /* sleepers and releasers that have done everything */
+
+#ifdef MUTUAL
+
+active [SLEEPERS] proctype sleeper()
+{
+    byte n, heard, mask, bell;
+    bool found;
+
+    do
+    :: n < 3 ->
+        n++;
+        if
+        :: _pid == 0 ->
+            move(0, n);
+            wait_for(1, n, 0)
+        :: else ->
+            wait_for(0, n, 1);
+            move(1, n)
+        fi
+    :: else -> break
+    od;
+    over++
+}
+
+#else
+
+/* Wait n of a sleeper: clock and value. */
+#if defined(TWO)
+#define WAITS 2
+#define WAIT_CLOCK 0
+#define WAIT_VALUE (n == 0 -> 1 + _pid : 3)     /* 1, 3; 2, 3 */
+#elif defined(COUNTER)
+#define WAITS (2 - _pid)
+#define WAIT_CLOCK 0
+#define WAIT_VALUE (n + 1 + _pid)               /* 1, 2; 2 */
+#elif defined(THREADS)
+#define WAITS 1
+#define WAIT_CLOCK _pid
+#define WAIT_VALUE 1
+#else
+#define WAITS 3
+#define WAIT_CLOCK (n % 2)
+#define WAIT_VALUE (n / 2 + 1)                  /* 1 of clock 0, 1 of clock 1, 2 of clock 0 */
+#endif
+
+active [SLEEPERS] proctype sleeper()
+{
+    byte n, heard;
+    bool found;
+
+    do
+    :: n < WAITS ->
+        wait_for(WAIT_CLOCK, WAIT_VALUE, PROCESS(_pid));
+        n++
+    :: else -> break
+    od;
+    over++
+}
+
+active [RELEASERS] proctype releaser()
+{
+    byte mask, bell, sum;
+
+#ifdef TWO
+    move(0, 1);
+    send(1, 1);
+    taken[1] == 1;
+    move(0, 2);
+    move(0, 3);
+#elif defined(COUNTER)
+    add(0);
+#elif defined(THREADS)
+    if
+    :: _pid == SLEEPERS ->
+        send(0, 1);
+        taken[0] == 1;
+        move(0, 1)
+    :: else -> move(1, 1)
+    fi;
+#else
+    move(0, 1);
+    send(0, 1);
+#if MESSAGES == 2
+    send(0, 2);
+#endif
+    taken[0] == MESSAGES;
+#ifdef POSTPONED
+    STORE(CELL, 1);
+    !postponed;
+#endif
+    move(1, 1);
+    move(0, 2);
+#endif
+    over++
+}
+
+#endif
+
+/* ---- store buffers, and what is wrong when nothing moves any more ------------------------------------------------ */
+
+bool slept_through_clock, slept_through_message, slept_through_cell;
+
+#define DRAIN(processor, word) d_step { buffer[processor]??eval(word), value -> memory[word] = value; value = 0 }
+
+inline judge(t)
+{
+    if
+    :: asleep[t] != 0 ->
+        slept_through_clock = slept_through_clock || REACHED(asleep[t] - 1, wants[t]);
+        slept_through_message = slept_through_message || memory[QUEUE(PROCESS(t))] > taken[PROCESS(t)];
+        slept_through_cell = slept_through_cell || (PROCESS(t) == 0 && postponed && memory[CELL])
+    :: else
+    fi
+}
+
+active proctype store_buffers()
+{
+    byte value;
+
+    do
+    :: DRAIN(0, AT(ENTRY(0)))
+    :: DRAIN(0, WANTED(ENTRY(0)))
+#ifdef MUTUAL
+    :: DRAIN(0, CLOCK(0))
+    :: DRAIN(1, CLOCK(1))
+#endif
+#if SLEEPERS == 2
+    :: DRAIN(1, AT(ENTRY(1)))
+    :: DRAIN(1, WANTED(ENTRY(1)))
+#endif
+#if RELEASERS >= 1
+    :: DRAIN(SLEEPERS, CLOCK(0))
+    :: DRAIN(SLEEPERS, CLOCK(1))
+    :: DRAIN(SLEEPERS, QUEUE(0))
+    :: DRAIN(SLEEPERS, QUEUE(1))
+    :: DRAIN(SLEEPERS, CELL)
+#endif
+#if RELEASERS == 2
+    :: DRAIN(SLEEPERS + 1, CLOCK(1))
+#endif
+    :: timeout -> break         /* not a time-out of a sleep: Spin's word for "no other process can take a step" */
+    od;
+    atomic {
+        judge(0);
+#if SLEEPERS == 2
+        judge(1)
+#endif
+    }
+    assert(!slept_through_clock);
+    assert(!slept_through_message);
+    assert(!slept_through_cell);
+    assert(over == SLEEPERS + RELEASERS)
+}
