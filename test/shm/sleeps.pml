@@ -1,8 +1,8 @@
 /* A model of how a rank sleeps while it waits for a word in shared memory, and of how it is woken, for Spin: every interleaving
  * of the steps, and of the moments at which plain stores take effect. ./spin runs it.
  *
- * What is in the model, and what it is in the code (src/mpid/ch4/shm/numacoll/shm: nc_bell.h, nc_bell.c, nc_wait.c). Steps S, W
- * and B are numbered as there.
+ * What is in the model, and what it is in the code (src/mpid/ch4/shm/numacoll/shm: nc_bell.c, nc_parking.c, nc_wait.c). Steps
+ * S, W and B are numbered as there.
  *   CLOCK          any word that ranks wait for: the clock of a control slot, an ack, a line, a counter or a gate of a barrier
  *   BELL           the futex word of a process. Bit 0: a thread sleeps on it, or is about to; the other bits: number of rings
  *   MASK           the mask of a bucket of clocks; the bit of a rank: it is parked for a clock of this bucket
@@ -10,11 +10,14 @@
  *   QUEUE          the number of messages in MPICH's queue of a process (the terminal of genq); taken: how many are taken out
  *   CELL           a cell that has come back to the pool of MPICH, for the message of a process whose send is postponed
  *   wait_for       S1 to S7, the sleeper
+ *   leave          S7: nc_parking_leave
  *   move           W1 to W3, the releaser
+ *   wake_waiters   W2, W3: nc_parking_wake
  *   ring           B1 to B3
  *   send           MPICH: to put a message into the queue of another process
  *   poll           MPICH: one call of the progress engine. It takes one message, no more (MPIDI_POSIX_progress_recv)
- *   futex_wait     the kernel's: compares the word and queues the thread in one step. A sleep has no limit in the model
+ *   futex_wait     the kernel's: compares the word and queues the thread in one step. A sleep has no limit in the model, but
+ *                  see TIMEOUTS
  *   futex_wake     the kernel's: wakes all threads that are queued on the word
  *
  * The order of memory. A plain store (STORE) goes to the store buffer of its processor and takes effect at any later time; two
@@ -38,21 +41,43 @@
  *   THREADS          one process with two threads on its one bell. They use different communicators, each of which has its own
  *                    masks and its own AT and WANTED; a releaser for each, one of which sends the process a message first
  *   MUTUAL           two processes, each a sleeper and a releaser, which wait for each other in turn
+ *   CROWD=n          n sleepers for one clock, 2 or 3; a releaser, which sends MESSAGES messages (0 or 1) to sleeper 0 and
+ *                    moves the clock once. With HIGHER sleeper 0 wants a second value, with OTHER another clock; the releaser
+ *                    moves to that when the other sleepers have gone
+ *   TEAM             two processes. Sleepers 0 and 1 are threads of the first, in different communicators; sleeper 2 is the
+ *                    other process and wants the clock of sleeper 1. A releaser of both, in either order
  * and besides
+ *   AT_ONCE=n        W3 stops after so many rings that found bit 0 of the bell set
+ *   TIMEOUTS=n       so many sleeps may end by themselves. Who rings cannot tell such a thread from one that sleeps, because
+ *                    its bit in the bell stays; so in the model it does not begin to sleep at all
  *   BUCKETS=n        into so many buckets are the two clocks hashed: 1 or 2
  *   POSTPONED        the process of the sleeper has a send that is postponed until the releaser gives back a cell. That rings
  *                    no bell; so the process does not sleep before it has made the send. The releaser waits for the send
  *   COUNTS=n         number of rings after which the count in a bell is 0 again
- *   MARKS_STAY       S7 takes nothing back, so that a mark may be of an earlier sleep
+ *   MARKS_STAY       S7 takes nothing back, so that a mark may be of an earlier sleep. That is wrong if W3 rings fewer than
+ *                    all: the ring may be spent on a rank that has left
+ *   PLACES_STAY      S7 takes the bit back, but not AT
+ *   COUNTS_VAIN      W3 counts rings that found bit 0 clear, too
  * MUTANT_...         breaks one rule; Spin must find an error. What may surprise:
  *   MUTANT_PARK_LATE           S2 comes between S3 and S4. It is wrong only because the stores of S2 may take effect late
  *   MUTANT_POLLS_EARLY         S5 comes before S1; or its loads do, in the processor, if there is no fence between
  *   MUTANT_POLLS_ONCE          the thread sleeps after one poll, though that poll has taken a message and there is another one
  *   MUTANT_SHARED_BIT          two ranks have one bit in the masks: the first to wake takes it back from the other
  *   MUTANT_PARKED_OF_PROCESS   masks, AT and WANTED are one for all communicators, so that two threads of a process share them
- *   MUTANT_LEAVING_CLEARS_BELL S7 clears bit 0 of the bell, on which another thread may sleep */
+ *   MUTANT_LEAVING_CLEARS_BELL S7 clears bit 0 of the bell, on which another thread may sleep
+ *   MUTANT_PASSES_NOTHING      S7 wakes nobody
+ *   MUTANT_PASSES_OLD          S7 wakes others with a value of the clock that it has loaded before it takes its bit back
+ *   MUTANT_PASSES_EARLY        S7 wakes others first (not itself), and takes its bit back after that
+ *   MUTANT_SEER_PASSES_NOTHING, MUTANT_TIMED_OUT_PASSES_NOTHING   a rank that has seen the clock in S4, or whose sleep has
+ *                              ended by itself, wakes nobody in S7; but the releaser may have counted it as woken
+ *   MUTANT_COUNTS_HIGHER, MUTANT_COUNTS_OTHERS         W3 counts ranks that it does not ring: they want a higher value, or
+ *                              another clock of the bucket */
 
-#if defined(TWO) || defined(THREADS) || defined(COUNTER) || defined(MUTUAL)
+#if defined(CROWD)
+#define SLEEPERS CROWD
+#elif defined(TEAM)
+#define SLEEPERS 3
+#elif defined(TWO) || defined(THREADS) || defined(COUNTER) || defined(MUTUAL)
 #define SLEEPERS 2
 #else
 #define SLEEPERS 1
@@ -69,7 +94,17 @@
 #define BUCKETS 2
 #endif
 #ifndef MESSAGES
+#ifdef CROWD
+#define MESSAGES 0
+#else
 #define MESSAGES 1
+#endif
+#endif
+#ifndef AT_ONCE
+#define AT_ONCE 1
+#endif
+#ifndef TIMEOUTS
+#define TIMEOUTS 0
 #endif
 #ifndef COUNTS
 #define COUNTS 8                /* more than the rings of a run */
@@ -78,13 +113,13 @@
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 #define CLOCK(c) (c)            /* 2 clocks */
-#define BELL(process) (2 + (process))   /* 3 processes; the last one is a releaser's, which never sleeps */
-#define MASK(bucket) (5 + (bucket))
-#define AT(entry) (7 + (entry))
-#define WANTED(entry) (9 + (entry))
-#define QUEUE(process) (11 + (process))
-#define CELL 13
-#define WORDS 14
+#define BELL(process) (2 + (process))   /* one more than sleepers: a releaser's process, which never sleeps */
+#define MASK(bucket) (6 + (bucket))
+#define AT(entry) (8 + (entry))
+#define WANTED(entry) (11 + (entry))
+#define QUEUE(process) (14 + (process))
+#define CELL 17
+#define WORDS 18
 
 byte memory[WORDS];
 
@@ -100,8 +135,10 @@ chan buffer[SLEEPERS + RELEASERS] = [3] of { byte, byte };      /* store buffers
 
 /* Sleeper t: its process; the entry (AT, WANTED) and the bit in a mask of its rank. The masks of a communicator of THREADS
  * are those of its clock. */
-#ifdef THREADS
+#if defined(THREADS)
 #define PROCESS(t) 0
+#elif defined(TEAM)
+#define PROCESS(t) ((t) / 2)
 #else
 #define PROCESS(t) (t)
 #endif
@@ -125,21 +162,13 @@ chan buffer[SLEEPERS + RELEASERS] = [3] of { byte, byte };      /* store buffers
 byte asleep[SLEEPERS];          /* 0: awake; otherwise one plus the clock that the thread waits for */
 byte wants[SLEEPERS];           /* the value that the thread waits for */
 
-inline futex_wait(process, expected, c, w)
-{
-    d_step {
-        FENCE ->
-        if
-        :: memory[BELL(process)] == expected -> asleep[_pid] = c + 1; wants[_pid] = w
-        :: else
-        fi
-    }
-    d_step { asleep[_pid] == 0 -> wants[_pid] = 0 }
-}
+/* futex_wait queues the thread, or returns at once */
+#define WAITS(process, expected) (FENCE && memory[BELL(process)] == expected)
+#define RETURNS(process, expected) (FENCE && memory[BELL(process)] != expected)
 
 inline futex_wake(process)
 {
-    atomic {
+    d_step {
 #ifdef MUTANT_WAKES_ONE
         if
         :: asleep[0] != 0 -> asleep[0] = 0
@@ -151,14 +180,19 @@ inline futex_wake(process)
         :: PROCESS(0) == process -> asleep[0] = 0
         :: else
         fi;
-#if SLEEPERS == 2
+#if SLEEPERS >= 2
         if
         :: PROCESS(1) == process -> asleep[1] = 0
         :: else
         fi;
 #endif
+#if SLEEPERS >= 3
+        if
+        :: PROCESS(2) == process -> asleep[2] = 0
+        :: else
+        fi;
 #endif
-        bell = 0
+#endif
     }
 }
 
@@ -172,36 +206,47 @@ inline futex_wake(process)
 #define RINGS_AT(process) (process)
 #endif
 
-inline ring(process)
+/* W3 looks at one entry after the other. mask: what is still to be done; woken: how many rings count. */
+#define NOBODY 7
+#define NEXT(entry) ((mask & ((2 << (entry)) - 1)) == (1 << (entry)))   /* W3 has come to this one */
+#define REST(entry) (mask & (255 - (1 << (entry))))
+#define PASS_BY(entry) mask = REST(entry); woken = (mask -> woken : 0)
+#define COUNT(entry) woken++; mask = (woken < AT_ONCE -> REST(entry) : 0); woken = (mask -> woken : 0)
+#ifdef COUNTS_VAIN
+#define ON_VAIN(entry) COUNT(entry)
+#else
+#define ON_VAIN(entry) PASS_BY(entry)
+#endif
+#ifdef MUTANT_COUNTS_HIGHER
+#define ON_HIGHER(entry) COUNT(entry)
+#else
+#define ON_HIGHER(entry) PASS_BY(entry)
+#endif
+#ifdef MUTANT_COUNTS_OTHERS
+#define ON_OTHER(entry) COUNT(entry)
+#else
+#define ON_OTHER(entry) PASS_BY(entry)
+#endif
+
+/* entry: whom W3 wakes, or NOBODY */
+inline ring(process, entry)
 {
     do
-    :: true ->
-        /* B1 */
-        atomic {
-            bell = memory[BELL(RINGS_AT(process))];
-            if
-            :: bell & 1
-            :: else -> bell = 0; break
-            fi
-        }
-        /* B2 */
-        d_step {
-            FENCE ->
-            if
-            :: memory[BELL(RINGS_AT(process))] == bell -> memory[BELL(RINGS_AT(process))] = RUNG(bell)
-            :: else -> bell = 0
-            fi
-        }
+    :: d_step { !(memory[BELL(RINGS_AT(process))] & 1) -> ON_VAIN(entry) };             /* B1 */
+        break
+    :: d_step { memory[BELL(RINGS_AT(process))] & 1 -> bell = memory[BELL(RINGS_AT(process))] };
         if
-        :: bell != 0 ->
-            /* B3 */
-#ifdef MUTANT_NO_WAKE
-            bell = 0;
-#else
-            futex_wake(RINGS_AT(process));
+        :: d_step {
+                FENCE && memory[BELL(RINGS_AT(process))] == bell ->             /* B2 */
+                memory[BELL(RINGS_AT(process))] = RUNG(bell);
+                bell = 0;
+                COUNT(entry)
+            };
+#ifndef MUTANT_NO_WAKE
+            futex_wake(RINGS_AT(process));                                      /* B3 */
 #endif
             break
-        :: else
+        :: d_step { FENCE && memory[BELL(RINGS_AT(process))] != bell -> bell = 0 }
         fi
     od
 }
@@ -214,32 +259,39 @@ inline ring(process)
 #define LOOKS_INTO(c) BUCKET(c)
 #endif
 
-/* W3 for one rank */
-inline wake_waiter(entry, c, v)
-{
-    if
-    :: (mask & BIT(entry)) && memory[AT(entry)] == c + 1 ->
-        if
-        :: v >= memory[WANTED(entry)] -> ring(PROCESS(entry))
-        :: else
-        fi
-    :: else
-    fi
-}
+/* What W2 finds in the mask: the entries of the ranks that W3 looks at. Who wakes others has taken its own bit back; if it has
+ * not, it leaves itself out. */
+#if defined(MUTANT_SHARED_BIT)
+#define PARKED(c) (memory[MASK(LOOKS_INTO(c))] -> 3 & (255 - (1 << _pid)) : 0)
+#elif defined(MARKS_STAY) || defined(MUTANT_PASSES_EARLY)
+#define PARKED(c) (memory[MASK(LOOKS_INTO(c))] & (255 - BIT(ENTRY(_pid))))
+#else
+#define PARKED(c) memory[MASK(LOOKS_INTO(c))]
+#endif
+
+/* W3 for one rank: one branch of a loop, in which `mask` is what is still to be done */
+#define WAKE_WAITER(entry, c, v) \
+    :: NEXT(entry) && memory[AT(entry)] == c + 1 -> \
+        if \
+        :: v >= memory[WANTED(entry)] -> ring(PROCESS(entry), entry) \
+        :: d_step { v < memory[WANTED(entry)] -> ON_HIGHER(entry) } \
+        fi \
+    :: d_step { NEXT(entry) && memory[AT(entry)] != c + 1 -> ON_OTHER(entry) }
 
 /* W2, W3: after clock c has been moved to v */
 inline wake_waiters(c, v)
 {
-    mask = memory[MASK(LOOKS_INTO(c))];
-    if
-    :: mask != 0 ->
-        wake_waiter(0, c, v);
-#if SLEEPERS == 2
-        wake_waiter(1, c, v);
+    mask = PARKED(c);
+    do
+    :: mask == 0 -> break
+    WAKE_WAITER(0, c, v)
+#if SLEEPERS >= 2
+    WAKE_WAITER(1, c, v)
 #endif
-        mask = 0
-    :: else
-    fi
+#if SLEEPERS >= 3
+    WAKE_WAITER(2, c, v)
+#endif
+    od
 }
 
 inline move(c, v)
@@ -266,7 +318,7 @@ inline add(c)
 
 /* ---- MPICH ------------------------------------------------------------------------------------------------------- */
 
-byte taken[2];                  /* by process */
+byte taken[SLEEPERS];                  /* by process */
 #ifdef POSTPONED
 bool postponed = true;          /* process 0 has a send that is postponed */
 #else
@@ -281,7 +333,7 @@ inline send(process, n)
     FENCE;
 #endif
 #ifndef MUTANT_SENDER_SILENT
-    ring(process)
+    ring(process, NOBODY)
 #endif
 }
 
@@ -331,8 +383,12 @@ inline hear(process)
 
 inline park(c, w)
 {
+#ifdef STRONG
     STORE(WANTED(ENTRY(_pid)), w);
     STORE(AT(ENTRY(_pid)), c + 1)
+#else
+    d_step { STORE(WANTED(ENTRY(_pid)), w); STORE(AT(ENTRY(_pid)), c + 1) }    /* nobody sees them go to the buffer */
+#endif
 }
 
 inline mark(c)
@@ -343,7 +399,17 @@ inline mark(c)
     }
 }
 
-inline take_back(c, process)
+/* W2, W3 with the value that the clock has now */
+inline pass_on(c)
+{
+    now = memory[CLOCK(c)];
+    wake_waiters(c, now);
+    now = 0
+}
+
+/* The bit first: who has moved the clock and still found the bit relies on this rank to see that clock, or a later one, and to
+ * wake others. */
+inline leave(c, process)
 {
 #ifdef MUTANT_LEAVING_CLEARS_BELL
     d_step {
@@ -351,18 +417,37 @@ inline take_back(c, process)
         memory[BELL(process)] = memory[BELL(process)] & 254;
     }
 #endif
-#ifndef MARKS_STAY
-    STORE(AT(ENTRY(_pid)), 0);
+#ifdef MUTANT_PASSES_OLD
+    now = memory[CLOCK(c)];
+#endif
+#ifdef MUTANT_PASSES_EARLY
+    pass_on(c);
 #endif
     atomic {
         FENCE ->
 #ifndef MARKS_STAY
         memory[MASK(BUCKET(c))] = memory[MASK(BUCKET(c))] & (255 - BIT(ENTRY(_pid)));
+#ifndef PLACES_STAY
+        STORE(AT(ENTRY(_pid)), 0);
+#endif
 #endif
         found = false;
         heard = 0
     }
+#ifdef MUTANT_PASSES_OLD
+    wake_waiters(c, now);
+    now = 0
+#elif defined(MUTANT_SEER_PASSES_NOTHING) || defined(MUTANT_TIMED_OUT_PASSES_NOTHING)
+    if
+    :: silent -> silent = false
+    :: else -> pass_on(c)
+    fi
+#elif !defined(MUTANT_PASSES_NOTHING) && !defined(MUTANT_PASSES_EARLY)
+    pass_on(c)
+#endif
 }
+
+byte timeouts = TIMEOUTS;
 
 inline wait_for(c, w, process)
 {
@@ -389,6 +474,9 @@ inline wait_for(c, w, process)
 #endif
         if
         :: REACHED_AFTER_MARK(c, w)     /* S4 */
+#ifdef MUTANT_SEER_PASSES_NOTHING
+            -> silent = true
+#endif
         :: else ->
 #ifdef MUTANT_MARK_LATE
             mark(c);
@@ -402,11 +490,22 @@ inline wait_for(c, w, process)
 #endif
             if
             :: found                    /* perhaps there is more */
-            :: else -> futex_wait(process, heard, c, w)         /* S6 */
+            /* S6 */
+            :: d_step { !found && WAITS(process, heard) -> asleep[_pid] = c + 1; wants[_pid] = w };
+                d_step { asleep[_pid] == 0 -> wants[_pid] = 0 }
+            :: !found && RETURNS(process, heard)
+#if TIMEOUTS > 0
+            :: d_step {
+                    !found && timeouts > 0 -> timeouts--;
+#ifdef MUTANT_TIMED_OUT_PASSES_NOTHING
+                    silent = true
+#endif
+                }
+#endif
             fi
         fi;
         /* S7 */
-        take_back(c, process)
+        leave(c, process)
     od
 }
 
@@ -418,8 +517,8 @@ byte over;                      /* sleepers and releasers that have done everyth
 
 active [SLEEPERS] proctype sleeper()
 {
-    byte n, heard, mask, bell;
-    bool found;
+    byte n, heard, mask, bell, woken, now;
+    bool found, silent;
 
     do
     :: n < 3 ->
@@ -439,42 +538,43 @@ active [SLEEPERS] proctype sleeper()
 
 #else
 
-/* Wait n of a sleeper: clock and value. */
-#if defined(TWO)
-#define WAITS 2
-#define WAIT_CLOCK 0
-#define WAIT_VALUE (n == 0 -> 1 + _pid : 3)     /* 1, 3; 2, 3 */
-#elif defined(COUNTER)
-#define WAITS (2 - _pid)
-#define WAIT_CLOCK 0
-#define WAIT_VALUE (n + 1 + _pid)               /* 1, 2; 2 */
-#elif defined(THREADS)
-#define WAITS 1
-#define WAIT_CLOCK _pid
-#define WAIT_VALUE 1
-#else
-#define WAITS 3
-#define WAIT_CLOCK (n % 2)
-#define WAIT_VALUE (n / 2 + 1)                  /* 1 of clock 0, 1 of clock 1, 2 of clock 0 */
-#endif
-
 active [SLEEPERS] proctype sleeper()
 {
-    byte n, heard;
-    bool found;
+    byte heard, mask, bell, woken, now;
+    bool found, silent;
 
-    do
-    :: n < WAITS ->
-        wait_for(WAIT_CLOCK, WAIT_VALUE, PROCESS(_pid));
-        n++
-    :: else -> break
-    od;
+#if defined(TWO)
+    wait_for(0, 1 + _pid, _pid);
+    wait_for(0, 3, _pid);
+#elif defined(COUNTER)
+    if
+    :: _pid == 0 -> wait_for(0, 1, 0)
+    :: else
+    fi;
+    wait_for(0, 2, _pid);
+#elif defined(THREADS)
+    wait_for(_pid, 1, 0);
+#elif defined(TEAM)
+    wait_for((_pid != 0), 1, PROCESS(_pid));
+#elif defined(CROWD)
+#if defined(HIGHER)
+    wait_for(0, (_pid == 0 -> 2 : 1), _pid);
+#elif defined(OTHER)
+    wait_for((_pid == 0), 1, _pid);
+#else
+    wait_for(0, 1, _pid);
+#endif
+#else
+    wait_for(0, 1, 0);
+    wait_for(1, 1, 0);
+    wait_for(0, 2, 0);
+#endif
     over++
 }
 
 active [RELEASERS] proctype releaser()
 {
-    byte mask, bell, sum;
+    byte mask, bell, woken, sum;
 
 #ifdef TWO
     move(0, 1);
@@ -492,6 +592,25 @@ active [RELEASERS] proctype releaser()
         move(0, 1)
     :: else -> move(1, 1)
     fi;
+#elif defined(TEAM)
+    if
+    :: move(0, 1);
+        move(1, 1)
+    :: move(1, 1);
+        move(0, 1)
+    fi;
+#elif defined(CROWD)
+#if MESSAGES == 1
+    send(0, 1);
+#endif
+    move(0, 1);
+#if defined(HIGHER)
+    over == SLEEPERS - 1;
+    move(0, 2);
+#elif defined(OTHER)
+    over == SLEEPERS - 1;
+    move(1, 1);
+#endif
 #else
     move(0, 1);
     send(0, 1);
@@ -539,9 +658,13 @@ active proctype store_buffers()
     :: DRAIN(0, CLOCK(0))
     :: DRAIN(1, CLOCK(1))
 #endif
-#if SLEEPERS == 2
+#if SLEEPERS >= 2
     :: DRAIN(1, AT(ENTRY(1)))
     :: DRAIN(1, WANTED(ENTRY(1)))
+#endif
+#if SLEEPERS >= 3
+    :: DRAIN(2, AT(ENTRY(2)))
+    :: DRAIN(2, WANTED(ENTRY(2)))
 #endif
 #if RELEASERS >= 1
     :: DRAIN(SLEEPERS, CLOCK(0))
@@ -557,8 +680,11 @@ active proctype store_buffers()
     od;
     atomic {
         judge(0);
-#if SLEEPERS == 2
-        judge(1)
+#if SLEEPERS >= 2
+        judge(1);
+#endif
+#if SLEEPERS >= 3
+        judge(2)
 #endif
     }
     assert(!slept_through_clock);
