@@ -1,6 +1,7 @@
 """What maint/measure measures and shows: data only."""
 import collections
 
+ALL = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
 SET = "two-processors"  # the set that README.md and doc/measurements.md describe
 
 # ---- run: numacoll beside MPICH ----

@@ -51,11 +51,11 @@ while os.getppid() == parent:
 
 
 @contextlib.contextmanager
-def busy_processes(count):
-    """Meanwhile so many processes at nice 19 want to run all the time. They end when this one has
-    ended, whatever ended it."""
-    command = ["nice", "-n", "19", sys.executable, "-c", BUSY]
-    processes = [subprocess.Popen(command) for _ in range(count)]
+def busy_processes(count, nice=19, **more):
+    """Meanwhile so many processes want to run all the time. They end when this one has ended,
+    whatever ended it."""
+    command = ["nice", "-n", str(nice), sys.executable, "-c", BUSY]
+    processes = [subprocess.Popen(command, **more) for _ in range(count)]
     try:
         yield
     finally:
@@ -116,6 +116,13 @@ def compare(o):
 # ---- instructions ----
 
 
+def compiled(name, build, folder):
+    """A program of this folder, compiled with the build's library."""
+    source, program = pathlib.Path(__file__).parent / (name + ".c"), f"{folder}/{name}"
+    subprocess.run([build.mpicc, "-O2", "-o", program, source], check=True)
+    return program
+
+
 def instructions_of(path):
     """Of one rank, from the entry to the return of measured_calls(), without those of waits."""
     total = waited = 0
@@ -136,9 +143,8 @@ def count(build, collective, calls, folder):
     words = f"""valgrind -q --tool=callgrind --compress-strings=no --zero-before=measured_calls
         --dump-after=measured_calls --callgrind-out-file={folder}/out.%q{{PMI_RANK}}
         {folder}/calls {collective} {calls}"""
-    settings = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    if build.start(2, words.split(), settings, **quiet).wait():
+    if build.start(2, words.split(), plan.ALL, **quiet).wait():
         fail(f"{build.name}: {words}: failed")
     return [instructions_of(folder / f"out.{rank}.1") for rank in (0, 1)]
 
@@ -157,8 +163,7 @@ def instructions(o):
         if plan.WAIT not in output_of("nm", b.prefix + "/lib/libmpi.so").split():
             fail(f"{b.name} has no function {plan.WAIT}: WAIT in measuring/plan.py is out of date")
         with tempfile.TemporaryDirectory() as d:
-            source = pathlib.Path(__file__).parent / "calls.c"
-            subprocess.run([f"{b.prefix}/bin/mpicc", "-O2", "-o", f"{d}/calls", source], check=True)
+            compiled("calls", b, d)
             for c in plan.COUNTED:
                 steps.next(f"{c}, {b.name}", 20 * plan.COUNTED_RUNS)
                 for r in range(plan.COUNTED_RUNS):
@@ -174,44 +179,68 @@ def instructions(o):
 # ---- program ----
 
 
-def unpacked():
-    """The programs with their libraries, unpacked but not installed: the folder, the packages."""
+def unpacked(packages):
+    """ScaLAPACK's programs, unpacked but not installed: their folder of libraries, the packages."""
     root = pathlib.Path(__file__).resolve().parents[2] / "build/measure/program"
     root.mkdir(parents=True, exist_ok=True)
-    if not list(root.glob("*.deb")):
-        command = ["apt-get", "download", *plan.PROGRAM_PACKAGES.split()]
+    missing = [p for p in packages if not list(root.glob(p + "_*.deb"))]
+    if missing:
+        command = ["apt-get", "download", *missing]
         if subprocess.run(command, cwd=root).returncode:
             fail(" ".join(command) + ": failed; apt-get update?")
-        for package in root.glob("*.deb"):
-            subprocess.run(["dpkg-deb", "-x", package, root], check=True)
-    return next(root.glob("usr/lib/*/scalapack")).parent, sorted(p.stem for p in root.glob("*.deb"))
+    files = {p: next(root.glob(p + "_*.deb")) for p in packages}
+    for p in missing:
+        subprocess.run(["dpkg-deb", "-x", files[p], root], check=True)
+    system = next(root.glob("usr/lib/*/scalapack")).parent
+    return system, sorted(f.stem for f in files.values())
 
 
-def seconds_of(build, program, library, system):
-    """One run; None if it does not end in time."""
-    libraries = f"{system}:{system}/blas:{system}/lapack"
-    if library != "distribution":
-        libraries = f"{build.prefix}/lib:{libraries}"
-    settings = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"} if library == "all" else {}
-    folder = system / "scalapack/mpich-tests"
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "cwd": folder}
-    begin = time.monotonic()
-    job = build.start(plan.PROGRAM_RANKS, [folder / program], settings, libraries, **piped)
-    try:
-        said = job.communicate(timeout=plan.PROGRAM_LIMIT)[0]
-    except subprocess.TimeoutExpired:
+def libraries_of(system):
+    return f"{system}:{system}/blas:{system}/lapack"
+
+
+def end(job):
+    """Ends a job that still runs."""
+    if job.poll() is None:
         job.terminate()  # mpiexec ends the ranks
-        job.communicate()
+        try:
+            job.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            job.kill()
+            job.wait()
+
+
+def said_by(job, limit):
+    """What a job wrote to stdout and stderr; None if it does not end in time."""
+    try:
+        return job.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
         return None
-    if job.returncode or "END OF TESTS" not in said:
-        fail(f"{program}, {library}: exit status {job.returncode}\n{said[-1000:]}")
+    finally:
+        end(job)
+
+
+def seconds_of(build, program, settings, libraries, limit, **more):
+    """One run of a program of ScaLAPACK; None if it does not end in time."""
+    more.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=program.parent)
+    begin = time.monotonic()
+    job = build.start(plan.PROGRAM_RANKS, [program], settings, libraries, **more)
+    said = said_by(job, limit)
+    if said is None:
+        return None
+    if job.returncode or "END OF TESTS" not in said[0]:
+        fail(f"{program}, {settings}: exit status {job.returncode}\n{said[0][-1000:]}")
     return time.monotonic() - begin
+
+
+def use_processors(count):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 
 
 def program(o):
     build, kept = Build(o.build), set_of(o)
-    system, packages = unpacked()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    system, packages = unpacked(plan.PROGRAM_PACKAGES.split())
+    use_processors(2)
     cells = [(p, l) for p in plan.PROGRAMS for l in plan.LIBRARIES]
     limits = [plan.PROGRAM_LIMIT if l != "all" else 3 * plan.PROGRAM_RUNS for _, l in cells]
     steps = Steps(limits, kept, "at most ")
@@ -219,8 +248,12 @@ def program(o):
     rows = []
     for (p, l), limit in zip(cells, limits):
         steps.next(f"{p}, {plan.LIBRARIES[l]}", limit)
+        path, libraries = system / "scalapack/mpich-tests" / p, libraries_of(system)
+        if l != "distribution":
+            libraries = f"{build.prefix}/lib:{libraries}"
+        settings = plan.ALL if l == "all" else {}
         for r in range(plan.PROGRAM_RUNS):
-            seconds = seconds_of(build, p, l, system)
+            seconds = seconds_of(build, path, settings, libraries, plan.PROGRAM_LIMIT)
             cell = {"program": p, "library": l, "run": r, "limit": plan.PROGRAM_LIMIT}
             rows.append({**cell, "seconds": f"{seconds:.2f}" if seconds else ""})
             if not seconds:

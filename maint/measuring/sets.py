@@ -47,6 +47,7 @@ class Build:
         if not os.path.exists(self.prefix + "/bin/numacoll-bench"):
             fail(f"{prefix}: no numacoll-bench is installed there")
         self.name = name or commit_of(self.prefix)
+        self.mpicc = self.prefix + "/bin/mpicc"
 
     def start(self, ranks, words, settings={}, libraries=None, **more):
         """A job, under the settings of MPICH that are given and no others; a subprocess.Popen."""
