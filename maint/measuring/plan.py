@@ -70,6 +70,63 @@ LIBRARIES = {
     "all": "this build, MPIR_CVAR_NUMACOLL_COLLECTIVES=all",
 }
 
+# ---- waits: numacoll and Open MPI in turn, more ranks than processors ----
+
+WAITS_SET, WAITS_PROCESSORS, WAITS_ROUNDS = "busy", 2, 3
+WAITS_LIMIT, WAITS_QUICK_LIMIT = 30, 5  # seconds that a job may take
+
+# What the jobs run beside: busy processes (None: one per processor), their nice value, and whether
+# they are in one scheduling group with the job, as in a container. Else they are in a session of
+# their own, which is a scheduling group of its own where the kernel has autogroups.
+Load = collections.namedtuple("Load", "busy nice one_group", defaults=[0, 0, False])
+IDLE, ONE_GROUP = Load(), Load(one_group=True)
+LOADS = {
+    "idle": ("idle", IDLE),
+    "nice-19": ("one busy process, nice 19", Load(1, 19)),
+    "nice-19-group": ("one busy process, nice 19, same group", Load(1, 19, True)),
+    "nice-0": ("one busy process per processor", Load(None)),
+    "nice-0-group": ("one busy process per processor, same group", Load(None, 0, True)),
+}
+WAITED_PROGRAMS = "xdlu xdinv xdqr xdls".split()  # of ScaLAPACK
+WAITED_PACKAGE = "libscalapack-openmpi2.2"  # beside those of `program`
+BUSY_PROGRAMS = ["idle", "nice-19", "nice-19-group"]
+
+# the file, the case in it, ranks, words for waits.c or the name of a program, seconds that the jobs
+# of both libraries take, what they run beside, processors that a quota leaves them
+Wait = collections.namedtuple(
+    "Wait", "file case ranks words seconds load quota", defaults=[IDLE, None]
+)
+WAITS = [
+    *(
+        Wait("calls-" + name, f"{n} ranks", n, "calls 0.3", 3 + n / 16, load)
+        for name, (_, load) in LOADS.items()
+        for n in (4, 8, 16, 64, 128)
+    ),
+    Wait("late", "4 ranks", 4, "late 2", 13),
+    Wait("quota", "no quota", 4, "allreduce 10000", 1, ONE_GROUP),
+    Wait("quota", "quota of one processor", 4, "allreduce 10000", 3, quota=1),
+    Wait("roundtrip", "2 others in MPI_Recv", 4, "roundtrip recv 0.5", 2),
+    Wait("roundtrip", "2 others in MPI_Barrier", 4, "roundtrip barrier 0.5", 2),
+    Wait("startup", "4 ranks", 4, "empty", 1),
+    Wait("startup", "64 ranks", 64, "empty", 6),
+    *(
+        Wait("programs-" + name, program, PROGRAM_RANKS, program, 4, LOADS[name][1])
+        for name in BUSY_PROGRAMS
+        for program in WAITED_PROGRAMS
+    ),
+]
+WAITS_QUICK = {"calls 0.3": "calls 0.1", "late 2": "late 0.5"}  # words; others stay
+WAITS_NOT_QUICK = "(64|128) ranks|xdinv|xdqr|xdls"  # cases
+# of each file: its title, and which function of tables.py makes its table
+WAITED_FILES = {
+    **{f"calls-{name}": (title, "calls") for name, (title, _) in LOADS.items()},
+    "late": ("CPU time of a waiting rank", "late"),
+    "quota": ("10000 allreduces, 4 ranks", "elapsed"),
+    "roundtrip": ("4 ranks", "calls"),
+    "startup": ("MPI_Init and MPI_Finalize", "seconds"),
+    **{f"programs-{name}": (LOADS[name][0], "seconds") for name in BUSY_PROGRAMS},
+}
+
 # ---- tables and pictures ----
 
 SHOWN = [0, 1] + [4**n for n in range(1, 13)]  # bytes

@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,30 @@ def mpiexec(ranks):
     return f"mpiexec {bound}-n {ranks}"
 
 
+def without(prefixes):
+    """The environment without what would change how a library works."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
+
+
+class OpenMPI:
+    """The distribution's, where waiting ranks yield; started as a Build is."""
+
+    mpicc = "mpicc.openmpi"
+    mpiexec = "mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
+
+    def __init__(self):
+        if not all(shutil.which(c) for c in (self.mpicc, self.mpiexec.split()[0])):
+            fail("no Open MPI is installed: apt-get install openmpi-bin libopenmpi-dev")
+        self.version = output_of("mpirun.openmpi", "--version").split()[2]
+
+    def start(self, ranks, words, settings={}, libraries=None, **more):
+        env = without("OMPI_")
+        env.update(settings, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        if libraries:
+            env["LD_LIBRARY_PATH"] = libraries
+        return subprocess.Popen([*self.mpiexec.split(), "-n", str(ranks), *words], env=env, **more)
+
+
 class Build:
     """An installed MPICH with numacoll."""
 
@@ -51,7 +76,7 @@ class Build:
 
     def start(self, ranks, words, settings={}, libraries=None, **more):
         """A job, under the settings of MPICH that are given and no others; a subprocess.Popen."""
-        env = {k: v for k, v in os.environ.items() if not k.startswith("MPIR_CVAR_")}
+        env = without("MPIR_CVAR_")
         env.update(settings, LD_LIBRARY_PATH=libraries or self.prefix + "/lib")
         command = [f"{self.prefix}/bin/{mpiexec(ranks)}", *words]
         return subprocess.Popen(command[0].split() + command[1:], env=env, **more)
@@ -109,7 +134,8 @@ class Set:
     def keep(self, file, rows, **about):
         self.folder.mkdir(parents=True, exist_ok=True)
         with open(self.folder / (file + ".csv"), "w", newline="") as f:
-            out = csv.DictWriter(f, rows[0], lineterminator="\n")
+            columns = dict.fromkeys(column for row in rows for column in row)
+            out = csv.DictWriter(f, columns, lineterminator="\n")
             out.writeheader()
             out.writerows(rows)
         self.files[file] = {"date": datetime.date.today().isoformat(), **self.now, **about}

@@ -122,24 +122,90 @@ def instructions(kept, files):
     return table([""] + builds, lines)
 
 
-def seconds_text(runs):
+def undone_text(runs):
+    return f"not done in {runs[0]['limit']} s"
+
+
+def seconds_text(runs, digits=1):
     if any(not r["seconds"] for r in runs):
-        return f"not done in {runs[0]['limit']} s"
-    return f"{median_of(runs, 'seconds'):.1f} s"
+        return undone_text(runs)
+    return f"{median_of(runs, 'seconds'):.{digits}f} s"
+
+
+def by_library(rows, column, text, names={}, title=""):
+    """A row for each library, a cell for each value of the column."""
+    lines, values = [], [v for v, in grouped(rows, column) if v]
+    for (library,), part in grouped(rows, "library").items():
+        of = grouped(part, column)
+        cells = [text(of[v,]) if (v,) in of else undone_text(part) for v in values]
+        lines.append([plan.LIBRARIES.get(library, library)] + cells)
+    return table([title] + [names.get(v, v) for v in values], lines)
 
 
 def program(kept, files):
-    """The median of the runs, a row for each library."""
+    """The median of the runs."""
+    return by_library(kept.rows(files[0]), "program", seconds_text, plan.PROGRAMS)
+
+
+# ---- those of `waits`: medians of the rounds, libraries below each other ----
+
+
+def seconds(kept, files):
+    """Of jobs from start to end."""
+    rows, title = kept.rows(files[0]), kept.files[files[0]]["title"]
+    return by_library(rows, "case", lambda runs: seconds_text(runs, 2), title=title)
+
+
+def elapsed_text(rows):
+    if any(not r.get("elapsed_us") for r in rows):
+        return undone_text(rows)
+    return f"{median_of(rows, 'elapsed_us') / 1000:.0f} ms"
+
+
+def elapsed(kept, files):
+    """Of all calls together."""
+    title = kept.files[files[0]]["title"]
+    return by_library(kept.rows(files[0]), "case", elapsed_text, title=title)
+
+
+def late_text(rows):
+    """Of the rank that needs most."""
+    ranks = grouped(rows, "rank").values()
+    return f"{max(median_of(r, 'cpu_ms') for r in ranks):.0f} ms"
+
+
+def late(kept, files):
+    title = kept.files[files[0]]["title"]
+    return by_library(kept.rows(files[0]), "operation", late_text, title=title)
+
+
+def calls_text(rows):
+    columns = ("mean_us", "median_us", "p99_us", "max_us")
+    return " / ".join(time_text(median_of(rows, c)) for c in columns)
+
+
+def share_text(rows):
+    shares = [float(r["cpu_us"]) / float(r["elapsed_us"]) for r in rows if r.get("elapsed_us")]
+    return f"{100 * statistics.median(shares) / plan.WAITS_PROCESSORS:.0f} %" if shares else ""
+
+
+def calls(kept, files):
+    """Mean, median, 99th percentile and maximum of the calls, and the share of the processors."""
     rows, lines = kept.rows(files[0]), []
-    for (library,), part in grouped(rows, "library").items():
-        runs = grouped(part, "program").values()
-        lines.append([plan.LIBRARIES[library]] + [seconds_text(r) for r in runs])
-    return table([""] + [plan.PROGRAMS[p] for p, in grouped(rows, "program")], lines)
+    operations = [o for o, in grouped(rows, "operation") if o]
+    for (case, library), part in grouped(rows, "case", "library").items():
+        of = grouped(part, "operation")
+        cells = [calls_text(of[o,]) if (o,) in of else undone_text(part) for o in operations]
+        undone = ", a round " + undone_text(part) if ("",) in of and len(of) > 1 else ""
+        lines.append([f"{case}, {library}{undone}", *cells, share_text(part)])
+    return table([kept.files[files[0]]["title"], *operations, "CPU share"], lines)
 
 
 def table_of(kept, files):
     kinds = {"compare": compare, "instructions": instructions, "program": program}
     kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
+    waits = {"calls": calls, "elapsed": elapsed, "late": late, "seconds": seconds}
+    kinds.update({f: waits[kind] for f, (_, kind) in plan.WAITED_FILES.items()})
     if files[0] in kinds:
         return kinds[files[0]](kept, files)
     return (sized if any(int(r["bytes"]) for r in kept.rows(files[0])) else unsized)(kept, files)
@@ -158,9 +224,10 @@ def machine_text(kept):
     caches = ", ".join(f"{c} {m[c.lower() + '_bytes'] // 1024} KiB" for c in ("L1d", "L2", "L3"))
     of = lambda key: span(f[key] for f in files)
     builds = sorted({name for f in files for name in f["numacoll"].split(", ")})
+    peers = "".join(sorted({f"; Open MPI {f['openmpi']}" for f in files if "openmpi" in f}))
     return (
         f"{m['cpu']}; processors {m['processors']}, packages {m['packages']}, NUMA nodes "
         f"{m['numa_nodes']}; {caches}; memory {m['memory_gib']} GiB; {of('kernel')}; MPICH "
-        f"{of('mpich')}; numacoll {', '.join(builds)}; "
+        f"{of('mpich')}; numacoll {', '.join(builds)}{peers}; "
         f"{of('date')}; load average before {of('load_before')}"
     )
