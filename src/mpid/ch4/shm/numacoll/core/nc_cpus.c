@@ -2,31 +2,56 @@
 
 #include "nc_cpus.h"
 
-static int count(const struct nc_cpus *set)
-{
-    int n = 0;
+struct matching {
+    const struct nc_cpus *masks;
+    struct nc_cpus taken; /* processors that have an owner */
+    struct nc_cpus tried; /* processors whose owners the current search has asked to move */
+    int owner[NC_CPUS_WORDS * 64];
+};
 
-    for (int i = 0; i < NC_CPUS_WORDS; i++)
-        n += __builtin_popcountll(set->word[i]);
-    return n;
-}
-
-static bool is_inside(const struct nc_cpus *inner, const struct nc_cpus *outer)
+/* Gives the rank a free processor of its mask. False: there is none. */
+static bool take_free(struct matching *m, int rank)
 {
-    for (int i = 0; i < NC_CPUS_WORDS; i++) {
-        if (inner->word[i] & ~outer->word[i])
-            return false;
+    for (int w = 0; w < NC_CPUS_WORDS; w++) {
+        uint64_t free = m->masks[rank].word[w] & ~m->taken.word[w];
+        if (free) {
+            m->taken.word[w] |= free & -free;
+            m->owner[64 * w + __builtin_ctzll(free)] = rank;
+            return true;
+        }
     }
-    return true;
+    return false;
 }
 
-bool nc_cpus_oversubscribed(const struct nc_cpus *masks, int ranks)
+/* Gives the rank a processor of its mask: a free one, or one whose owner can move to another.
+ * Recurses at most as deep as there are ranks: the owners on the way differ. */
+static bool place(struct matching *m, int rank)
 {
-    for (int i = 0; i < ranks; i++) {
-        int confined = 0;
-        for (int j = 0; j < ranks; j++)
-            confined += is_inside(&masks[j], &masks[i]);
-        if (confined > count(&masks[i]))
+    uint64_t untried;
+
+    if (take_free(m, rank))
+        return true;
+    for (int w = 0; w < NC_CPUS_WORDS; w++) {
+        while ((untried = m->masks[rank].word[w] & ~m->tried.word[w])) {
+            int cpu = 64 * w + __builtin_ctzll(untried);
+            m->tried.word[w] |= untried & -untried;
+            if (place(m, m->owner[cpu])) {
+                m->owner[cpu] = rank;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool nc_cpus_oversubscribed(const struct nc_cpus *masks, const int *rank, int n)
+{
+    struct matching m = {.masks = masks};
+
+    for (int i = 0; i < n; i++) {
+        int r = rank ? rank[i] : i;
+        m.tried = (struct nc_cpus){{0}};
+        if (!place(&m, r))
             return true;
     }
     return false;

@@ -1,5 +1,4 @@
-/* Affinity masks, and whether the ranks of a node are oversubscribed. mpich/world.c asks once, when
- * the process starts. */
+/* Affinity masks, and whether they have a processor for each of some ranks. */
 
 #ifndef NC_CPUS_H_INCLUDED
 #define NC_CPUS_H_INCLUDED
@@ -14,9 +13,14 @@ struct nc_cpus {
     uint64_t word[NC_CPUS_WORDS];
 };
 
-/* Whether the ranks with these affinity masks, masks[ranks], are oversubscribed: whether for some
- * mask, the ranks whose own mask lies inside it are more than its processors. So two ranks bound to
- * one processor are oversubscribed even if other processors are free. O(ranks^2). */
-bool nc_cpus_oversubscribed(const struct nc_cpus *masks, int ranks);
+/* Whether n ranks are oversubscribed by their affinity masks: whether they cannot all have a
+ * processor of their own at the same time, each one of its mask. So two ranks bound to one
+ * processor are oversubscribed even if other processors are free. rank[n]: their
+ * indices in `masks`, each at most once; NULL: 0 .. n - 1.
+ *
+ * Exact: searches a largest matching of ranks to processors by augmenting paths (H. W. Kuhn, The
+ * Hungarian method for the assignment problem, Naval Research Logistics Quarterly 2, 1955). O(n)
+ * where masks are equal or disjoint, at worst O(n^2), times NC_CPUS_WORDS. */
+bool nc_cpus_oversubscribed(const struct nc_cpus *masks, const int *rank, int n);
 
 #endif

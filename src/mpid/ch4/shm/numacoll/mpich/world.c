@@ -214,7 +214,7 @@ int MPIDI_NUMACOLL_world_init(void)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = meet(&masks);
     MPIR_ERR_CHECK(mpi_errno);
-    w->oversubscribed = masks && nc_cpus_oversubscribed(masks, MPIR_Process.local_size);
+    w->oversubscribed = masks && nc_cpus_oversubscribed(masks, NULL, MPIR_Process.local_size);
     mpi_errno = MPIDI_NUMACOLL_locations_init(masks);
     MPIR_ERR_CHECK(mpi_errno);
     w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
