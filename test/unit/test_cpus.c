@@ -1,5 +1,5 @@
 /* core/nc_cpus.c: which sets of affinity masks are oversubscribed: with unbound ranks, bound ranks,
- * masks that overlap; of some of the ranks; and, for random masks, the same answer
+ * masks that overlap, unknown masks; of some of the ranks; and, for random masks, the same answer
  * as by trying everything. */
 
 #include <setjmp.h>
@@ -81,6 +81,17 @@ static void chain(void **state)
     free(m);
 }
 
+static void unknown(void **state)
+{
+    struct nc_cpus m[4] = {{{0}}, range(0, 0), {{0}}, range(1, 1)};
+
+    (void) state;
+    assert_false(nc_cpus_oversubscribed(m, NULL, 1));
+    assert_false(nc_cpus_oversubscribed(m, NULL, 4));
+    m[3] = range(0, 0);
+    assert_true(nc_cpus_oversubscribed(m, NULL, 4));
+}
+
 static void some_ranks(void **state)
 {
     struct nc_cpus m[4] = {range(5, 5), range(5, 5), range(5, 6), range(7, 7)};
@@ -103,6 +114,8 @@ static bool fit(const unsigned *bits, int first, int ranks, unsigned used)
 {
     if (first == ranks)
         return true;
+    if (bits[first] == 0)
+        return fit(bits, first + 1, ranks, used);
     for (unsigned i = 0; i < CPUS; i++) {
         if (bits[first] & ~used & 1u << i && fit(bits, first + 1, ranks, used | 1u << i))
             return true;
@@ -133,8 +146,9 @@ static void random_masks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unbound), cmocka_unit_test(bound),      cmocka_unit_test(ring),
-        cmocka_unit_test(chain),   cmocka_unit_test(some_ranks), cmocka_unit_test(random_masks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unbound),     cmocka_unit_test(bound),
+                                       cmocka_unit_test(ring),        cmocka_unit_test(chain),
+                                       cmocka_unit_test(some_ranks),  cmocka_unit_test(unknown),
+                                       cmocka_unit_test(random_masks)};
     return cmocka_run_group_tests_name("cpus", tests, NULL, NULL);
 }

@@ -9,6 +9,15 @@ struct matching {
     int owner[NC_CPUS_WORDS * 64];
 };
 
+static bool is_empty(const struct nc_cpus *set)
+{
+    for (int w = 0; w < NC_CPUS_WORDS; w++) {
+        if (set->word[w])
+            return false;
+    }
+    return true;
+}
+
 /* Gives the rank a free processor of its mask. False: there is none. */
 static bool take_free(struct matching *m, int rank)
 {
@@ -51,7 +60,7 @@ bool nc_cpus_oversubscribed(const struct nc_cpus *masks, const int *rank, int n)
     for (int i = 0; i < n; i++) {
         int r = rank ? rank[i] : i;
         m.tried = (struct nc_cpus){{0}};
-        if (!place(&m, r))
+        if (!is_empty(&masks[r]) && !place(&m, r))
             return true;
     }
     return false;

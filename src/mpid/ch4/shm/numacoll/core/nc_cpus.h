@@ -8,15 +8,16 @@
 
 #define NC_CPUS_WORDS 16 /* 1024 processors, as cpu_set_t */
 
-/* A set of processors: bit i % 64 of word[i / 64] stands for processor i. */
+/* A set of processors: bit i % 64 of word[i / 64] stands for processor i. As a rank's affinity
+ * mask, the empty set means that the mask is unknown. */
 struct nc_cpus {
     uint64_t word[NC_CPUS_WORDS];
 };
 
 /* Whether n ranks are oversubscribed by their affinity masks: whether they cannot all have a
  * processor of their own at the same time, each one of its mask. So two ranks bound to one
- * processor are oversubscribed even if other processors are free. rank[n]: their
- * indices in `masks`, each at most once; NULL: 0 .. n - 1.
+ * processor are oversubscribed even if other processors are free. Ranks whose mask is unknown do
+ * not count. rank[n]: their indices in `masks`, each at most once; NULL: 0 .. n - 1.
  *
  * Exact: searches a largest matching of ranks to processors by augmenting paths (H. W. Kuhn, The
  * Hungarian method for the assignment problem, Naval Research Logistics Quarterly 2, 1955). O(n)

@@ -61,7 +61,7 @@ fn_fail:
     goto fn_exit;
 }
 
-/* This process's hello, and its affinity mask: all processors if the kernel does not tell. */
+/* This process's hello, and its affinity mask: empty if the kernel does not tell. */
 static struct hello make_hello(struct nc_cpus *mask)
 {
     struct hello hello = {.words = NC_CPUS_WORDS};
@@ -69,7 +69,7 @@ static struct hello make_hello(struct nc_cpus *mask)
     MPL_COMPILE_TIME_ASSERT(sizeof(cpu_set_t) == sizeof *mask);
     memset(mask, 0, sizeof *mask);
     if (sched_getaffinity(0, sizeof *mask, (cpu_set_t *) mask))
-        memset(mask, 0xff, sizeof *mask);
+        memset(mask, 0, sizeof *mask);
     while (hello.words > 0 && mask->word[hello.words - 1] == 0)
         hello.words--;
     memcpy(hello.word, mask->word, sizeof hello.word);
