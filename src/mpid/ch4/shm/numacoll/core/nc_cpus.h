@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NC_CPUS_WORDS 16 /* 1024 processors, as cpu_set_t */
+#define NC_CPUS_WORDS 128 /* 8192 processors, the most that Linux can be built for on x86 */
 
 /* A set of processors: bit i % 64 of word[i / 64] stands for processor i. As a rank's affinity
  * mask, the empty set means that the mask is unknown. */

@@ -66,10 +66,10 @@ static struct hello make_hello(struct nc_cpus *mask)
 {
     struct hello hello = {.words = NC_CPUS_WORDS};
 
-    MPL_COMPILE_TIME_ASSERT(sizeof(cpu_set_t) == sizeof *mask);
     memset(mask, 0, sizeof *mask);
-    if (sched_getaffinity(0, sizeof *mask, (cpu_set_t *) mask))
-        memset(mask, 0, sizeof *mask);
+    /* longer than a cpu_set_t: the kernel refuses a length in which not every processor that the
+     * machine can have has a bit */
+    (void) sched_getaffinity(0, sizeof *mask, (cpu_set_t *) mask);
     while (hello.words > 0 && mask->word[hello.words - 1] == 0)
         hello.words--;
     memcpy(hello.word, mask->word, sizeof hello.word);
