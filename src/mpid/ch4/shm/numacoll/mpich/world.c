@@ -31,7 +31,8 @@ struct hello {
     unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
     int create_after;                   /* value of CREATE_AFTER */
     unsigned selected;                  /* bit per collective that a variable selects */
-    int words;                          /* words of the mask, up to the last that is not 0 */
+    uint16_t yield;                     /* value of YIELD */
+    uint16_t words;                     /* words of the mask, up to the last that is not 0 */
     uint64_t word[FIRST_WORDS];
 };
 
@@ -76,6 +77,7 @@ static struct hello make_hello(struct nc_cpus *mask)
     for (int i = 0; i < NC_SELECTION_FILES; i++)
         hello.files[i] = MPIDI_NUMACOLL_file_checksum(i);
     hello.create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
+    hello.yield = (uint16_t) MPIR_CVAR_NUMACOLL_YIELD;
     for (int c = 0; c < NC_COLL_COUNT; c++)
         hello.selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
     return hello;
@@ -90,7 +92,9 @@ static const char *difference(const struct hello *a, const struct hello *b)
     }
     if (a->selected != b->selected)
         return "MPIR_CVAR_NUMACOLL_COLLECTIVES and MPIR_CVAR_<COLL>_INTRA_ALGORITHM";
-    return a->create_after != b->create_after ? "MPIR_CVAR_NUMACOLL_CREATE_AFTER" : NULL;
+    if (a->create_after != b->create_after)
+        return "MPIR_CVAR_NUMACOLL_CREATE_AFTER";
+    return a->yield != b->yield ? "MPIR_CVAR_NUMACOLL_YIELD" : NULL;
 }
 
 /* Compares what all processes of the node have said. Ranks that choose differently would wait for
