@@ -19,10 +19,10 @@
 #include "../core/nc_netfile.h"
 #include "numacoll_mpir.h"
 
-static struct nc_machine *machine; /* NULL until this process needs it */
-static int *processors;            /* [local_size] where a MAPPING puts the local ranks, or NULL */
-static char *mapped;               /* the mapping that `processors` was made by */
-static struct nc_cpus *masks;      /* [local_size] affinity masks of the local ranks */
+static struct nc_machine *machine;  /* NULL until this process needs it */
+static int *processors;             /* [local_size] where a MAPPING puts the local ranks, or NULL */
+static char *mapped;                /* the mapping that `processors` was made by */
+static const struct nc_cpus *masks; /* [local_size] affinity masks of the local ranks, or NULL */
 
 static struct {
     bool loaded;
@@ -155,7 +155,7 @@ static bool load_network(void)
 
 /* ---- start and end ---- */
 
-int MPIDI_NUMACOLL_locations_init(struct nc_cpus *all_masks)
+int MPIDI_NUMACOLL_locations_init(const struct nc_cpus *all_masks)
 {
     int mpi_errno = MPI_SUCCESS;
     bool good = true;
@@ -181,7 +181,6 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 {
     nc_machine_free(machine);
     forget_mapping();
-    MPL_free(masks);
     machine = NULL;
     masks = NULL;
 }

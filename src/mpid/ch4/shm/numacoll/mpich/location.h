@@ -9,12 +9,12 @@
 #include "mpidimpl.h"
 #include "../core/nc_cpus.h"
 
-/* Checks TOPOLOGY, MAPPING and NETWORK_FILE on local rank 0 of each node. Keeps the affinity masks
- * ([local_size], allocated by MPL_malloc; may be NULL), which locations_finalize frees. Errors:
+/* Checks TOPOLOGY, MAPPING and NETWORK_FILE on local rank 0 of each node. The affinity masks
+ * ([local_size]; may be NULL) remain the caller's, until after locations_finalize. Errors:
  * MPI_ERR_OTHER, with a line from local rank 0. */
-int MPIDI_NUMACOLL_locations_init(struct nc_cpus *masks);
+int MPIDI_NUMACOLL_locations_init(const struct nc_cpus *masks);
 
-/* At MPI_Finalize: frees the masks, the mapping and the machine. */
+/* At MPI_Finalize: frees the mapping and the machine. */
 void MPIDI_NUMACOLL_locations_finalize(void);
 
 /* The ints of memory that MPIDI_NUMACOLL_locate needs for so many ranks. */

@@ -23,16 +23,24 @@ struct nc_world MPIDI_NUMACOLL_world;
 
 static int hook_id; /* of the hook `relieve`, registered if waits yield */
 
-enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 5, WORDS = PIECE / 8 };
+/* What the local ranks have told each other, [local_size] each. NULL where there is only one
+ * process, which is also the case where MPICH was built without shared memory between processes. */
+static struct {
+    struct nc_cpus *mask;
+    struct nc_quota *quota;
+} locals;
+
+enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 3, WORDS = PIECE / 8 };
 
 /* What each process of a node tells the others at MPI_Init. It has room for the mask's processors 0
- * to 319; complete_masks exchanges the rest where there is more. */
+ * to 191; complete_masks exchanges the rest where there is more. */
 struct hello {
     unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
     int create_after;                   /* value of CREATE_AFTER */
     unsigned selected;                  /* bit per collective that a variable selects */
     uint16_t yield;                     /* value of YIELD */
     uint16_t words;                     /* words of the mask, up to the last that is not 0 */
+    struct nc_quota quota;
     uint64_t word[FIRST_WORDS];
 };
 
@@ -62,10 +70,10 @@ fn_fail:
     goto fn_exit;
 }
 
-/* This process's hello, and its affinity mask: empty if the kernel does not tell. */
+/* This process's hello, and its affinity mask: empty if the kernel does not tell the mask. */
 static struct hello make_hello(struct nc_cpus *mask)
 {
-    struct hello hello = {.words = NC_CPUS_WORDS};
+    struct hello hello = {.words = NC_CPUS_WORDS, .quota = nc_quota_read("")};
 
     memset(mask, 0, sizeof *mask);
     /* longer than a cpu_set_t: the kernel refuses a length in which not every processor that the
@@ -140,34 +148,42 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
     return mpi_errno;
 }
 
-/* Meets the other processes of the node. *masks: the affinity masks of all local ranks; NULL where
- * there is only one process, which is also the case where MPICH was built without shared memory
- * between processes. Errors: processes that differ, and no memory. */
-static int meet(struct nc_cpus **masks)
+static void forget_locals(void)
+{
+    MPL_free(locals.mask);
+    MPL_free(locals.quota);
+    locals.mask = NULL;
+    locals.quota = NULL;
+}
+
+/* Meets the other processes of the node, and fills `locals`. Errors: processes that differ, and no
+ * memory. */
+static int meet(void)
 {
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
     struct nc_cpus mine;
     struct hello hello = make_hello(&mine), *all = NULL;
 
-    *masks = NULL;
     if (n == 1)
         goto fn_exit;
     all = MPL_malloc(sizeof *all * (size_t) n, MPL_MEM_OTHER);
-    *masks = MPL_malloc(sizeof **masks * (size_t) n, MPL_MEM_OTHER);
-    MPIR_ERR_CHKANDJUMP(!all || !*masks, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    locals.mask = MPL_malloc(sizeof *locals.mask * (size_t) n, MPL_MEM_OTHER);
+    locals.quota = MPL_malloc(sizeof *locals.quota * (size_t) n, MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!all || !locals.mask || !locals.quota, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = exchange(&hello, sizeof hello, all, sizeof hello);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = compare(all);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = complete_masks(&mine, all, *masks);
+    for (int r = 0; r < n; r++)
+        locals.quota[r] = all[r].quota;
+    mpi_errno = complete_masks(&mine, all, locals.mask);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     MPL_free(all);
     return mpi_errno;
 fn_fail:
-    MPL_free(*masks);
-    *masks = NULL;
+    forget_locals();
     goto fn_exit;
 }
 
@@ -205,21 +221,28 @@ static size_t last_level_cache_bytes(void)
     return l3 > 0 ? (size_t) l3 : l2 > 0 ? (size_t) l2 : 8u << 20;
 }
 
+/* Why these local ranks are oversubscribed; NULL: the first n. */
+static enum nc_crowding crowding(const int *local_rank, int n)
+{
+    return locals.mask ? nc_crowding_find(locals.mask, locals.quota, local_rank, n)
+                       : NC_CROWDING_NONE;
+}
+
 int MPIDI_NUMACOLL_world_init(void)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
-    struct nc_cpus *masks;
     MPL_time_t start, end;
     double seconds;
 
     MPL_wtime(&start);
     mpi_errno = MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = meet(&masks);
+    mpi_errno = meet();
     MPIR_ERR_CHECK(mpi_errno);
-    w->oversubscribed = masks && nc_cpus_oversubscribed(masks, NULL, MPIR_Process.local_size);
-    mpi_errno = MPIDI_NUMACOLL_locations_init(masks);
+    w->crowding = crowding(NULL, MPIR_Process.local_size);
+    w->oversubscribed = w->crowding != NC_CROWDING_NONE;
+    mpi_errno = MPIDI_NUMACOLL_locations_init(locals.mask);
     MPIR_ERR_CHECK(mpi_errno);
     w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
                (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->oversubscribed);
@@ -247,6 +270,7 @@ void MPIDI_NUMACOLL_world_finalize(void)
         MPIDI_NUMACOLL_report_totals();
     MPIDI_NUMACOLL_settings_clear();
     MPIDI_NUMACOLL_locations_finalize();
+    forget_locals();
     /* MPI may be initialised again (sessions), and MPICH has room for four hooks only */
     if (MPIDI_NUMACOLL_world.yield)
         MPIR_Progress_hook_deregister(hook_id);

@@ -7,10 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../core/nc_crowding.h"
+
 struct nc_world {
     bool initialised;
-    bool yield;          /* waits give the processor away at once */
-    bool oversubscribed; /* ranks of this node outnumber the processors they may use */
+    bool yield;                /* waits give the processor away at once */
+    bool oversubscribed;       /* ranks of this node outnumber the processors they may use */
+    enum nc_crowding crowding; /* by what they are oversubscribed */
     /* of the last-level cache, as the C library says */
     size_t cache_bytes;
 };
