@@ -228,6 +228,11 @@ static enum nc_crowding crowding(const int *local_rank, int n)
                        : NC_CROWDING_NONE;
 }
 
+bool MPIDI_NUMACOLL_ranks_oversubscribed(const int *local_rank, int n)
+{
+    return crowding(local_rank, n) != NC_CROWDING_NONE;
+}
+
 int MPIDI_NUMACOLL_world_init(void)
 {
     int mpi_errno = MPI_SUCCESS;

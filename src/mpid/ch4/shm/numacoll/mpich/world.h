@@ -19,4 +19,9 @@ struct nc_world {
 };
 extern struct nc_world MPIDI_NUMACOLL_world;
 
+/* Whether n ranks of this node are oversubscribed among themselves, whatever other ranks there are.
+ * local_rank[n]: their local ranks in the job (MPIR_Process.local_rank), each at most once. The
+ * same answer on all ranks of the node. */
+bool MPIDI_NUMACOLL_ranks_oversubscribed(const int *local_rank, int n);
+
 #endif
