@@ -10,6 +10,10 @@
 #include "shm/nc_barrier.h"
 
 /* The parameters of a run, alike on all ranks. */
+/* How ranks wait: all yield and nobody looks for sleepers; all sleep at once; each rank as it likes
+ * at the moment. */
+enum waits { YIELDING, SLEEPING, EITHER };
+
 struct run {
     struct nc_geometry geometry;
     const char *kinds;      /* names of operations, a random one each time; "all"; NULL: "bcast" */
@@ -27,7 +31,10 @@ struct run {
     int operations;
     size_t largest; /* bytes of a message */
     int delays;     /* one in so many steps is delayed; 0: none */
-    char **region;  /* [ranks] of the segment */
+    enum waits waits;
+    char *segment;        /* header page, parking, regions */
+    char **region;        /* [ranks] in the segment */
+    struct nc_bell *bell; /* [ranks] */
 };
 
 /* A random number. Ranks with equal states draw equal numbers, without shared memory. */

@@ -40,16 +40,18 @@ enum between { NEVER, ALWAYS, SOMETIMES };
 struct run {
     int ranks, variant, phases;
     enum between between;
-    int nodes;  /* NUMA nodes: rank r is on number r % nodes; two are a package */
-    int delays; /* one in so many steps is delayed */
+    int nodes;   /* NUMA nodes: rank r is on number r % nodes; two are a package */
+    int delays;  /* one in so many steps is delayed */
+    bool sleeps; /* each rank sleeps or yields, as it likes at the moment */
     struct shared *shared;
+    char *segment; /* header page, parking, areas */
 };
 
 struct shared {
     uint64_t entered[2][LARGEST]; /* [phase % 2][rank] n; each rank writes its own, all read */
     uint64_t left[LARGEST]; /* [rank] n of the last barrier it left; rank 0 reads, in between */
     uint64_t between;       /* n of the last `between`; rank 0 writes, all read */
-    _Alignas(NC_LINE) char areas[];
+    struct nc_bell bell[LARGEST];
 };
 
 /* With ThreadSanitizer: threads only, as it does not see other processes, and at most 16 ranks, as
@@ -85,6 +87,8 @@ struct rank {
     int rank;
     char *area[LARGEST];
     struct nc_waiter waiter;
+    struct nc_parking parking;
+    struct nc_bell *bell[LARGEST];
     struct nc_barrier barrier[VARIANTS];
     void *topo_memory, *group_memory, *private_memory[VARIANTS];
     uint64_t dice, pace; /* random states: the same on all ranks; its own, for delays */
@@ -92,12 +96,14 @@ struct rank {
     int phase, wrong;
 };
 
-/* The wait loop calls it: delays the rank now and then. */
+/* The wait loop calls it: delays the rank now and then, also between marking itself as a sleeper
+ * and sleeping. */
 static int progress(void *context)
 {
     struct rank *r = context;
 
     delay(r->run, &r->pace);
+    r->waiter.sleep = r->run->sleeps && random_next(&r->pace) % 2;
     return 0;
 }
 
@@ -150,8 +156,16 @@ static void make(struct rank *r, const struct run *run, int rank)
 {
     *r = (struct rank){.run = run, .rank = rank, .dice = 42, .pace = (uint64_t) rank * 77 + 1};
     r->waiter = (struct nc_waiter){.progress = progress, .context = r, .yield = true};
-    for (int i = 0; i < run->ranks; i++)
-        r->area[i] = run->shared->areas + (size_t) i * NC_FLAGS_BYTES(run->ranks);
+    for (int i = 0; i < run->ranks; i++) {
+        r->area[i] = run->segment + nc_layout_front_bytes(run->ranks) +
+                     (size_t) i * NC_FLAGS_BYTES(run->ranks);
+        r->bell[i] = &run->shared->bell[i];
+    }
+    if (run->sleeps) {
+        nc_parking_init(&r->parking, run->segment, r->bell, rank, run->ranks);
+        r->waiter.bell = r->bell[rank];
+        r->waiter.parking = &r->parking;
+    }
     make_barriers(r);
 }
 
@@ -219,7 +233,7 @@ static int rank_main(const struct run *run, int rank)
         delay(run, &r->pace);
         enter(r, &r->barrier[v], algorithm_of(v)->function);
     }
-    wrong = r->wrong;
+    wrong = r->wrong + (r->waiter.missed != 0);
     destroy(r);
     free(r);
     return wrong;
@@ -276,20 +290,23 @@ static int run_forked(const struct run *run)
 /* One run by threads, one by processes. */
 static void check(struct run run)
 {
-    size_t bytes = sizeof *run.shared + (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks);
+    size_t segment = nc_layout_front_bytes(run.ranks) +
+                     (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks),
+           bytes = segment + sizeof *run.shared;
 
     run.phases = 1 + run.phases / scale;
     for (int forked = 0; forked < (SANITIZED ? 1 : 2); forked++) {
-        run.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        assert_ptr_not_equal(run.shared, MAP_FAILED);
+        run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(run.segment, MAP_FAILED);
+        run.shared = (struct shared *) (run.segment + segment);
         assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
-        munmap(run.shared, bytes);
+        munmap(run.segment, bytes);
     }
 }
 
 static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 33, 64, LARGEST};
 
-static void check_sizes(int variant, int phases)
+static void check_sizes(int variant, int phases, bool sleeps)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && (!SANITIZED || sizes[i] <= 16); i++) {
         for (int with = NEVER; with <= (variant == MIX ? SOMETIMES : ALWAYS); with++)
@@ -298,25 +315,32 @@ static void check_sizes(int variant, int phases)
                                .phases = phases / sizes[i],
                                .between = (enum between) with,
                                .nodes = 1 + (int) i % 5,
-                               .delays = 20 * sizes[i]});
+                               .delays = 20 * sizes[i],
+                               .sleeps = sleeps});
     }
 }
 
 /* The test of one variant; *state points to its number. */
 static void one_algorithm(void **state)
 {
-    check_sizes(*(int *) *state, 3000);
+    check_sizes(*(int *) *state, 3000, false);
 }
 
 static void any_after_any(void **state)
 {
     (void) state;
-    check_sizes(MIX, 9000);
+    check_sizes(MIX, 9000, false);
+}
+
+static void asleep(void **state)
+{
+    (void) state;
+    check_sizes(MIX, 3000, true);
 }
 
 int main(int argc, char **argv)
 {
-    struct CMUnitTest tests[VARIANTS + 1] = {0};
+    struct CMUnitTest tests[VARIANTS + 2] = {0};
     int variant[VARIANTS];
 
     for (int v = 0; v < VARIANTS; v++) {
@@ -326,6 +350,7 @@ int main(int argc, char **argv)
         tests[v].initial_state = &variant[v];
     }
     tests[VARIANTS] = (struct CMUnitTest) cmocka_unit_test(any_after_any);
+    tests[VARIANTS + 1] = (struct CMUnitTest) cmocka_unit_test(asleep);
     if (argc > 1)
         scale = atoi(argv[1]);
     if (argc > 2)

@@ -27,10 +27,12 @@
 
 static int scale = 1; /* ThreadSanitizer and the mutants make fewer operations */
 
-/* The context of `progress`, which the wait loop calls: it delays the rank now and then. */
+/* The context of `progress`, which the wait loop calls: it delays the rank now and then, also
+ * between marking itself as a sleeper and sleeping. */
 struct pacing {
     const struct run *run;
     uint64_t state;
+    struct nc_waiter *waiter;
 };
 
 static int progress(void *context)
@@ -38,7 +40,25 @@ static int progress(void *context)
     struct pacing *p = context;
 
     delay(p->run, &p->state);
+    if (p->run->waits == EITHER)
+        p->waiter->sleep = random_next(&p->state) % 2;
     return 0;
+}
+
+/* Lets the ranks of a run wait as it says. bell[] and *parking must outlive the waiter. */
+static void prepare_to_sleep(const struct run *run, int rank, struct nc_waiter *waiter,
+                             struct nc_bell **bell, struct nc_parking *parking)
+{
+    int ranks = (int) run->geometry.ranks;
+
+    if (run->waits == YIELDING)
+        return;
+    for (int i = 0; i < ranks; i++)
+        bell[i] = &run->bell[i];
+    nc_parking_init(parking, run->segment, bell, rank, ranks);
+    waiter->sleep = true;
+    waiter->bell = bell[rank];
+    waiter->parking = parking;
 }
 
 /* ---- a rank ---- */
@@ -150,6 +170,8 @@ static int rank_main(const struct run *run, int rank)
     size_t ranks = run->geometry.ranks;
     struct pacing pacing = {.run = run, .state = (uint64_t) rank * 77 + 1};
     struct nc_waiter waiter = {.progress = progress, .context = &pacing, .yield = true};
+    struct nc_bell *bell[ranks];
+    struct nc_parking parking;
     struct nc_queue queue;
     struct nc_traffic traffic = {0, 0};
     struct place place;
@@ -189,8 +211,11 @@ static int rank_main(const struct run *run, int rank)
     r.memory = malloc((ranks + 1) * r.user_bytes);
     make_place(&place, run);
     bcast.route = place.route[rank];
+    pacing.waiter = &waiter;
+    prepare_to_sleep(run, rank, &waiter, bell, &parking);
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     wrong = operate_all(&r, &place, &pacing);
+    wrong += waiter.missed != 0 || (run->waits == SLEEPING && waiter.ended_yielding != 0);
     free_place(&place);
     free(numa);
     free(transfer.flow);
@@ -253,30 +278,31 @@ static int run_forked(const struct run *run)
 
 static size_t segment_bytes(const struct nc_geometry *g)
 {
-    return g->ranks * nc_layout_make(g).region;
+    return nc_layout_front_bytes((int) g->ranks) + g->ranks * nc_layout_make(g).region;
 }
 
 static void find_regions(const struct nc_geometry *g, char *segment, char **region)
 {
     for (uint32_t r = 0; r < g->ranks; r++)
-        region[r] = segment + r * nc_layout_make(g).region;
+        region[r] = segment + nc_layout_front_bytes((int) g->ranks) + r * nc_layout_make(g).region;
 }
 
 /* One run by threads, one by processes. */
 static void check(struct run run)
 {
     char *region[run.geometry.ranks];
-    size_t bytes = segment_bytes(&run.geometry);
+    size_t segment = segment_bytes(&run.geometry),
+           bytes = segment + run.geometry.ranks * sizeof *run.bell;
 
     run.region = region;
     run.operations /= scale;
     for (int forked = 0; forked < 2; forked++) {
-        char *segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-                             0);
-        assert_ptr_not_equal(segment, MAP_FAILED);
-        find_regions(&run.geometry, segment, region);
+        run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(run.segment, MAP_FAILED);
+        run.bell = (struct nc_bell *) (run.segment + segment);
+        find_regions(&run.geometry, run.segment, region);
         assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
-        munmap(segment, bytes);
+        munmap(run.segment, bytes);
     }
 }
 
@@ -799,9 +825,142 @@ static void long_lived(void **state)
     free(segment);
 }
 
+/* ---- sleeping ranks (PROTOCOLS.md, 5.2) ---- */
+
+static void asleep_in_every_operation(void **state)
+{
+    (void) state;
+    for (int waits = SLEEPING; waits <= EITHER; waits++)
+        check((struct run){.geometry = GEOMETRY(4, 2, 512, 2),
+                           .kinds = "all",
+                           .tree = NC_TREE_KNOMIAL,
+                           .k = 2,
+                           .nodes = 2,
+                           .operations = 1200,
+                           .largest = 5000,
+                           .delays = 30,
+                           .waits = (enum waits) waits});
+}
+
+static void asleep_two_ranks_one_slot(void **state)
+{
+    (void) state;
+    for (int waits = SLEEPING; waits <= EITHER; waits++)
+        check((struct run){.geometry = GEOMETRY(2, 1, 256, 1),
+                           .kinds = "all",
+                           .tree = NC_TREE_FLAT,
+                           .k = 2,
+                           .operations = 3000,
+                           .largest = 2000,
+                           .waits = (enum waits) waits});
+}
+
+static void asleep_many_more_ranks_than_processors(void **state)
+{
+    (void) state;
+    check((struct run){.geometry = GEOMETRY(24, 4, 1024, 2),
+                       .kinds = "all",
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 4,
+                       .nodes = 4,
+                       .operations = 150,
+                       .largest = 6000,
+                       .delays = 100,
+                       .waits = EITHER});
+}
+
+/* Of a rank that marks itself and then looks at the clock, and one that moves the clock and then
+ * looks for marks, one must see the other (PROTOCOLS.md, 5.2: S3 and S4, W1 and W2). Both do so at
+ * the same time, again and again, without sleeping. */
+struct meeting {
+    struct run run;
+    struct nc_place round[2];   /* what each of the two has done; a line each */
+    struct nc_place message[8]; /* stored before the clock, which is therefore stored late */
+    struct nc_atomic *clock;
+    int lost;
+};
+
+static void meet(struct meeting *m, int rank, uint64_t round)
+{
+    nc_atomic_release(&m->round[rank].word, round);
+    for (int i = 0; nc_atomic_acquire(&m->round[1 - rank].word) < round; i++) {
+        if (i % 1000 == 999)
+            sched_yield();
+    }
+}
+
+static void *move_the_clock(void *argument)
+{
+    struct meeting *m = argument;
+    struct nc_bell *bell[2];
+    struct nc_parking parking;
+    struct nc_waiter waiter = {0};
+
+    prepare_to_sleep(&m->run, 1, &waiter, bell, &parking);
+    for (int i = 1; i <= m->run.operations; i++) {
+        meet(m, 1, 2 * (uint64_t) i);
+        for (int k = 0; k < i % 16; k++)
+            nc_atomic_pause();
+        for (int k = 0; k < 8; k++)
+            nc_atomic_release(&m->message[k].word, (uint64_t) i);
+        nc_release(m->clock, (nc_clock) i, &waiter);
+        meet(m, 1, 2 * (uint64_t) i + 1);
+    }
+    return NULL;
+}
+
+static void *go_to_sleep(void *argument)
+{
+    struct meeting *m = argument;
+    struct nc_bell *bell[2];
+    struct nc_parking parking;
+    struct nc_waiter waiter = {0};
+
+    prepare_to_sleep(&m->run, 0, &waiter, bell, &parking);
+    for (int i = 1; i <= m->run.operations; i++) {
+        bool seen;
+        meet(m, 0, 2 * (uint64_t) i);
+        for (int k = 0; k < i / 16 % 32; k++)
+            nc_atomic_pause();
+        nc_bell_listen(bell[0]);
+        nc_parking_enter(&parking, m->clock, (nc_clock) i);
+        seen = nc_clock_reached(nc_atomic_load_ordered(m->clock), (nc_clock) i);
+        meet(m, 0, 2 * (uint64_t) i + 1);
+        m->lost += !seen && nc_bell_is_awaited(bell[0]);
+        for (int k = 0; k < 8; k++)
+            m->lost += nc_atomic_acquire(&m->message[k].word) != (uint64_t) i;
+        nc_parking_leave(&parking, m->clock);
+    }
+    return NULL;
+}
+
+static void mark_and_look(void **state)
+{
+    struct meeting m = {.run = {.geometry = GEOMETRY(2, 1, 256, 1),
+                                .operations = 300000 / scale,
+                                .waits = SLEEPING}};
+    size_t segment = segment_bytes(&m.run.geometry);
+    pthread_t other;
+
+    (void) state;
+    m.run.segment = aligned_alloc(NC_PAGE, segment + NC_PAGE);
+    memset(m.run.segment, 0, segment + NC_PAGE);
+    m.run.bell = (struct nc_bell *) (m.run.segment + segment);
+    m.clock = (struct nc_atomic *) (m.run.segment + nc_layout_front_bytes(2));
+    pthread_create(&other, NULL, move_the_clock, &m);
+    go_to_sleep(&m);
+    pthread_join(other, NULL);
+    assert_int_equal(m.lost, 0);
+    free(m.run.segment);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_slot),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(asleep_in_every_operation),
+                                       cmocka_unit_test(asleep_two_ranks_one_slot),
+                                       cmocka_unit_test(asleep_many_more_ranks_than_processors),
+                                       cmocka_unit_test(mark_and_look),
+                                       cmocka_unit_test(one_slot),
                                        cmocka_unit_test(two_slots_one_set),
                                        cmocka_unit_test(eight_slots_two_sets),
                                        cmocka_unit_test(odd_fragments_sparse_types),

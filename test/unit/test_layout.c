@@ -38,20 +38,20 @@ static void regions_by_numa_node(void **state)
     static const int one[7] = {3, 3, 3, 3, 3, 3, 3}, three[7] = {5, 0, 5, 2, 0, 5, 2};
     struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2);
     struct nc_layout l = nc_layout_make(&g);
-    size_t at[7], huge = 2u << 20, r = l.region;
+    size_t at[7], huge = 2u << 20, r = l.region, front = nc_layout_front_bytes(7);
 
     (void) state;
-    assert_int_equal(nc_layout_offsets(&l, 7, one, NC_PAGE, at), NC_PAGE + 7 * r);
+    assert_int_equal(nc_layout_offsets(&l, 7, one, NC_PAGE, at), front + 7 * r);
     for (size_t i = 0; i < 7; i++)
-        assert_int_equal(at[i], NC_PAGE + i * r);
+        assert_int_equal(at[i], front + i * r);
     assert_int_equal(nc_layout_offsets(&l, 7, one, huge, at), huge);
-    assert_int_equal(at[0], NC_PAGE);
-    assert_int_equal(nc_layout_offsets(&l, 7, three, NC_PAGE, at), NC_PAGE + 7 * r);
+    assert_int_equal(at[0], front);
+    assert_int_equal(nc_layout_offsets(&l, 7, three, NC_PAGE, at), front + 7 * r);
     for (size_t i = 0; i < 7; i++)
-        assert_int_equal(at[i], NC_PAGE + i * r);
+        assert_int_equal(at[i], front + i * r);
     assert_int_equal(nc_layout_offsets(&l, 7, three, huge, at), 3 * huge);
-    const size_t wanted[7] = {NC_PAGE,         huge,        NC_PAGE + r, 2 * huge, huge + r,
-                              NC_PAGE + 2 * r, 2 * huge + r};
+    const size_t wanted[7] = {front,    huge,          front + r,   2 * huge,
+                              huge + r, front + 2 * r, 2 * huge + r};
     assert_memory_equal(at, wanted, sizeof wanted);
     /* more than one page of a node */
     assert_int_equal(nc_layout_offsets(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
@@ -87,7 +87,7 @@ static void defaults_fit_64_ranks_in_8_mb(void **state)
     struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2);
 
     (void) state;
-    assert_true(NC_PAGE + 64 * nc_layout_make(&g).region <= 8u << 20);
+    assert_true(nc_layout_front_bytes(64) + 64 * nc_layout_make(&g).region <= 8u << 20);
 }
 
 int main(void)

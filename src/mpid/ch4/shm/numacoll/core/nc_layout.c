@@ -41,6 +41,13 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     return l;
 }
 
+size_t nc_layout_front_bytes(int ranks)
+{
+    size_t places = ranks <= NC_PARKING_RANKS ? (size_t) ranks * NC_PLACE_BYTES : 0;
+
+    return NC_PAGE + up(NC_BUCKETS_BYTES + places, NC_PAGE);
+}
+
 size_t nc_layout_offsets(const struct nc_layout *l, int ranks, const int *numa, size_t page,
                          size_t *offset)
 {
@@ -51,8 +58,7 @@ size_t nc_layout_offsets(const struct nc_layout *l, int ranks, const int *numa, 
     for (int first = 0; first < ranks; first++) {
         if (offset[first])
             continue;
-        /* the header page comes before the first region */
-        at = first == 0 ? NC_PAGE : up(at, page);
+        at = first == 0 ? nc_layout_front_bytes(ranks) : up(at, page);
         for (int i = first; i < ranks; i++) {
             if (page == NC_PAGE || numa[i] == numa[first]) {
                 offset[i] = at;

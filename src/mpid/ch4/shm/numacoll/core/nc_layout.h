@@ -1,10 +1,13 @@
-/* The layout of a segment: one header page, then one region per process. mpich/segment.c makes the
+/* The layout of a segment: one header page and the parking, then one region per
+ * process. mpich/segment.c makes the
  * segment; shm/nc_queue.h and shm/nc_barrier.h find their places in it by the offsets computed
  * here.
  *
  *                                                     written by               read by
  *     header page   struct nc_header                  the maker, before        all
  *                                                     anybody attaches
+ *     parking       see shm/nc_parking.h
+ *                   (up to a page)
  *     region of i   `ack` line, 128 bytes             i                        all
  *                   receive control slots,            the parent of i          i
  *                   NC_RECV_CONTROLS
@@ -36,6 +39,14 @@
 /* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
 #define NC_SEND_CONTROLS 16
 #define NC_CONTROL_BYTES 384 /* a control slot: header and payload */
+
+/* The parking of a segment (shm/nc_parking.h): buckets of NC_BUCKET_WORDS words, then a place for
+ * each rank. In a communicator with more ranks on the node nobody parks. */
+#define NC_BUCKETS       64
+#define NC_BUCKET_WORDS  8
+#define NC_BUCKETS_BYTES ((size_t) NC_BUCKETS * NC_BUCKET_WORDS * 8)
+#define NC_PLACE_BYTES   64
+#define NC_PARKING_RANKS (64 * NC_BUCKET_WORDS)
 
 _Static_assert(NC_CONTROL_BYTES % NC_LINE == 0, "control slots begin at lines");
 _Static_assert(NC_PAGE % NC_LINE == 0, "rings of slots begin at lines");
@@ -71,6 +82,9 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 
 /* Where everything is in a region of a segment with this geometry. */
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
+
+/* Bytes of the header page and of the parking behind it: where the first region begins. */
+size_t nc_layout_front_bytes(int ranks);
 
 /* Writes to offset[ranks] where each region starts in a segment whose pages have `page` bytes.
  * Returns the bytes of the segment. With pages of NC_PAGE bytes the regions are in the order of

@@ -1,11 +1,12 @@
 /* Atomic words in shared memory: acquire load, release store, add. No other file uses the
- * compiler's atomics; the callers are the functions of nc_queue, nc_barrier and nc_wait. Every
- * release store has an acquire load as its partner. A comment at the release says what the partner
- * may rely on after it, and names the function that has the acquire. */
+ * compiler's atomics; the callers are the functions of nc_queue, nc_barrier, nc_wait, nc_parking
+ * and nc_bell. Every release store has an acquire load as its partner. A comment at the release
+ * says what the partner may rely on after it, and names the function that has the acquire. */
 
 #ifndef NC_ATOMIC_H_INCLUDED
 #define NC_ATOMIC_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A 64-bit word in shared memory. One process at a time writes it and others read it; only a word
@@ -54,6 +55,65 @@ static inline uint64_t nc_atomic_add_acq_rel(struct nc_atomic *a, uint64_t n)
     nc_observe_load(a);
     nc_observe_store(a);
     return __atomic_fetch_add(&a->value, n, __ATOMIC_ACQ_REL);
+}
+
+/* ---- sequentially consistent accesses, for PROTOCOLS.md, section 5.2 ----
+ *
+ * All of them are in one order that all processes agree on, so of a process that stores word A and
+ * then loads word B, and one that stores B and then loads A, at least one sees the other's store.
+ */
+
+/* A 32-bit word that the kernel can wait for (futex). */
+struct nc_atomic32 {
+    uint32_t value;
+};
+
+static inline uint64_t nc_atomic_load_ordered(const struct nc_atomic *a)
+{
+    nc_observe_load(a);
+    return __atomic_load_n(&a->value, __ATOMIC_SEQ_CST);
+}
+
+static inline void nc_atomic_store_ordered(struct nc_atomic *a, uint64_t value)
+{
+    nc_observe_store(a);
+    __atomic_store_n(&a->value, value, __ATOMIC_SEQ_CST);
+}
+
+/* Sets or clears bits of a word that many processes change. */
+static inline void nc_atomic_set_bits(struct nc_atomic *a, uint64_t bits)
+{
+    __atomic_fetch_or(&a->value, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline void nc_atomic_clear_bits(struct nc_atomic *a, uint64_t bits)
+{
+    __atomic_fetch_and(&a->value, ~bits, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t nc_atomic32_load(const struct nc_atomic32 *a)
+{
+    return __atomic_load_n(&a->value, __ATOMIC_SEQ_CST);
+}
+
+/* Sets bits, and returns the value before. */
+static inline uint32_t nc_atomic32_set_bits(struct nc_atomic32 *a, uint32_t bits)
+{
+    return __atomic_fetch_or(&a->value, bits, __ATOMIC_SEQ_CST);
+}
+
+/* Changes the word from *expected to `value`. False, with *expected as it is now: it had another
+ * value. */
+static inline bool nc_atomic32_swap(struct nc_atomic32 *a, uint32_t *expected, uint32_t value)
+{
+    return __atomic_compare_exchange_n(&a->value, expected, value, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
+/* Orders the caller's earlier stores, of whatever kind, before its later loads. */
+static inline void nc_atomic_fence(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* Tells the processor that the caller is spinning. */

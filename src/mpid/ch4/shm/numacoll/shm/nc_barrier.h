@@ -109,7 +109,7 @@ static inline void nc_barrier_signal(const struct nc_barrier *b, int reader, uin
 {
     /* release R4: the reader sees what this rank did, and what it acquired, before; partner:
      * nc_barrier_await */
-    nc_atomic_release(nc_barrier_at(b, reader, b->rank), n);
+    nc_release(nc_barrier_at(b, reader, b->rank), n, b->waiter);
 }
 
 /* Waits for the signal of a rank. 0, or the error of the wait. */
@@ -124,7 +124,7 @@ static inline void nc_barrier_open(const struct nc_barrier *b, int owner, uint64
 {
     /* release R5: a rank that passes sees what this rank did, and what it acquired, before;
      * partner: nc_barrier_pass */
-    nc_atomic_release(nc_barrier_gate(b, owner), n);
+    nc_release(nc_barrier_gate(b, owner), n, b->waiter);
 }
 
 /* Waits until the gate of a rank's area is open. 0, or the error of the wait. */
@@ -139,7 +139,7 @@ static inline uint64_t nc_barrier_count(const struct nc_barrier *b, int owner)
 {
     /* release R6, and acquire of the R6 before it: the last rank to be counted sees what all ranks
      * counted here did before; partners: nc_barrier_count, nc_barrier_central */
-    return nc_atomic_add_acq_rel(nc_barrier_counter(b, owner), 1);
+    return nc_release_add(nc_barrier_counter(b, owner), 1, b->waiter);
 }
 
 /* Rank 0: what is to be done when all have arrived. 0 or its error. */

@@ -237,7 +237,7 @@ static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes
 static inline void nc_queue_announce(struct nc_queue *q, struct nc_control *control, uint64_t n)
 {
     /* release R1: the reader may read header, payload and slots; partner: nc_queue_await */
-    nc_atomic_release(&control->clock, nc_clock_at(q->operation, n));
+    nc_release(&control->clock, nc_clock_at(q->operation, n), q->waiter);
 }
 
 /* Reader: waits until n fragments of this operation are announced in my receive control slot, or in
@@ -253,7 +253,7 @@ static inline void nc_queue_acknowledge(struct nc_queue *q, uint64_t n)
 {
     /* release R2: my reads of these slots are over, the writer may overwrite them; partners:
      * renew_use, nc_queue_recv_slot_is_free, nc_queue_await_recv_slot */
-    nc_atomic_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, n));
+    nc_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, n), q->waiter);
 }
 
 /* Ends the current operation for this rank. Every rank calls it exactly once per operation. */

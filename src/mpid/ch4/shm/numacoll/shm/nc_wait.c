@@ -1,7 +1,6 @@
-/* The slow part of a wait. nc_wait_clock (nc_wait.h) calls it when its first look has failed. One
- * round spins, then calls MPICH's progress engine; after some time without success, or from the
- * first round on when ranks outnumber processors, a round also yields the CPU. PROTOCOLS.md,
- * section 5. */
+/* The slow part of a wait. nc_wait_clock (nc_wait.h) calls it when its first look has failed. It
+ * goes through three stages: spin, yield the processor, sleep in the kernel; in each of them it
+ * also runs MPICH's progress engine. PROTOCOLS.md, section 5. */
 
 #define _GNU_SOURCE
 #include "nc_wait.h"
@@ -22,6 +21,28 @@
  * the time of 16. */
 #define YIELDS_PER_PROGRESS 16
 
+/* A wait of this length sleeps: its reason is not that another rank is about to answer, and waking
+ * up then costs little of it. */
+#define LONG_NS 1000000
+/* A yield comes back late if it takes so long, and so much more for each other rank, each of which
+ * may run before. A slice of another busy process is 3 milliseconds or more. */
+#define LATE_NS          250000
+#define LATE_PER_RANK_NS 10000
+#define LATE_MOST_NS     2000000
+/* Two late yields of a rank within RECENT_NS, or one so soon after sleeping, say that yielding does
+ * not pay; then waits sleep for ASLEEP_NS before they try to yield again. */
+#define RECENT_NS 20000000
+#define ASLEEP_NS 100000000
+
+/* A wait whose end rings the bell sleeps so long at most; one whose end may not begins with the
+ * shorter time and doubles it from one sleep to the next. Tests make the first one longer, to find
+ * rings that were lost. */
+#ifndef NC_WAIT_SLEEP_NS
+#define NC_WAIT_SLEEP_NS 1000000
+#endif
+#define SLEEP_FIRST_NS 50000
+#define SLEEP_MOST_NS  1000000
+
 static uint64_t now_ns(void)
 {
     struct timespec t;
@@ -29,6 +50,102 @@ static uint64_t now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
+
+/* ---- stages ---- */
+
+static struct nc_atomic *until_of(struct nc_waiter *w)
+{
+    return w->until ? w->until : &w->until_own;
+}
+
+enum nc_stage nc_wait_stage(struct nc_waiter *w, struct nc_patience *p)
+{
+    if (w->sleep)
+        return NC_STAGE_SLEEP;
+    if (p->began == 0)
+        p->began = p->now = now_ns();
+    else if (!w->yield && p->now - p->began <= FRUITLESS_NS)
+        p->now = now_ns();
+    if (w->gentle && p->now < nc_atomic_acquire(until_of(w)))
+        return NC_STAGE_SLEEP;
+    if (w->yield)
+        return w->gentle && p->now - p->began > LONG_NS ? NC_STAGE_SLEEP : NC_STAGE_YIELD;
+    return p->now - p->began > FRUITLESS_NS ? NC_STAGE_YIELD : NC_STAGE_SPIN;
+}
+
+static uint64_t late_ns(const struct nc_waiter *w)
+{
+    uint64_t ns = LATE_NS + (uint64_t) w->ranks * LATE_PER_RANK_NS;
+
+    return ns < LATE_MOST_NS ? ns : LATE_MOST_NS;
+}
+
+static void step_aside(struct nc_waiter *w, bool aside)
+{
+    if (w->step_aside)
+        w->step_aside(w->context, aside);
+}
+
+void nc_wait_yield(struct nc_waiter *w, struct nc_patience *p)
+{
+    struct nc_atomic *until = until_of(w);
+    uint64_t before = p->now, asleep;
+
+    step_aside(w, true);
+    sched_yield();
+    step_aside(w, false);
+    p->now = now_ns();
+    if (!w->gentle || p->now - before < late_ns(w))
+        return;
+    asleep = nc_atomic_acquire(until);
+    if (p->now - w->late < RECENT_NS || p->now - asleep < RECENT_NS)
+        nc_atomic_release(until, p->now + ASLEEP_NS); /* only a hint: orders nothing */
+    w->late = p->now;
+}
+
+uint64_t nc_wait_sleep_ns(const struct nc_patience *p, bool rung)
+{
+    uint64_t ns = SLEEP_FIRST_NS << (p->sleeps < 5 ? p->sleeps : 5);
+
+    return rung ? NC_WAIT_SLEEP_NS : ns < SLEEP_MOST_NS ? ns : SLEEP_MOST_NS;
+}
+
+bool nc_wait_sleep(struct nc_waiter *w, struct nc_patience *p, uint32_t heard, bool rung)
+{
+    uint64_t ns = nc_wait_sleep_ns(p, rung), before = now_ns();
+    bool passed = true;
+
+    step_aside(w, true);
+    if (w->bell)
+        passed = nc_bell_sleep(w->bell, heard, ns);
+    else
+        nc_bell_pause(ns);
+    step_aside(w, false);
+    p->sleeps++;
+    p->now = now_ns();
+    w->asleep_ns += p->now - before;
+    return passed;
+}
+
+int nc_wait_spins_of(uint64_t ns)
+{
+    enum { TRIED = 64, LEAST = 20 };
+    uint64_t took, spins;
+
+    /* the shortest of several, as something else may run meanwhile */
+    took = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t start = now_ns(), t;
+        for (int k = 0; k < TRIED; k++)
+            nc_atomic_pause();
+        t = now_ns() - start;
+        took = t < took ? t : took;
+    }
+    spins = ns * TRIED / (took ? took : 1);
+    return spins < LEAST ? LEAST : spins < NC_WAIT_SPINS ? (int) spins : NC_WAIT_SPINS;
+}
+
+/* ---- the wait ---- */
 
 /* One round of loads; whether `wanted` is reached. */
 static bool spin(const struct nc_atomic *at, nc_clock wanted, int spins)
@@ -41,32 +158,61 @@ static bool spin(const struct nc_atomic *at, nc_clock wanted, int spins)
     return false;
 }
 
-int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter)
+/* Calls progress, unless it has failed. */
+static void look_after_mpich(struct nc_waiter *w)
 {
-    int spins = waiter->yield ? OVERSUBSCRIBED_SPINS : NC_WAIT_SPINS;
-    unsigned yields = waiter->ranks > YIELDS_PER_PROGRESS ? waiter->ranks : YIELDS_PER_PROGRESS;
-    uint64_t start = 0, *ended = &waiter->ended_spinning;
+    if (w->progress && w->error == 0)
+        w->error = w->progress(w->context);
+}
+
+/* Parks, looks once more at the clock and at MPICH's queues, and sleeps (S1 to S7). */
+static void sleep_for(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *w,
+                      struct nc_patience *p)
+{
+    uint32_t heard = w->bell ? nc_bell_listen(w->bell) : 0; /* S1 */
+
+    if (w->parking)
+        nc_parking_enter(w->parking, at, wanted);                /* S2, S3 */
+    if (!nc_clock_reached(nc_atomic_load_ordered(at), wanted)) { /* S4 */
+        look_after_mpich(w);                                     /* S5 */
+        if (nc_wait_sleep(w, p, heard, w->parking != NULL) &&    /* S6 */
+            w->parking && nc_clock_reached(nc_atomic_acquire(at), wanted))
+            w->missed++;
+    }
+    if (w->parking)
+        nc_parking_leave(w->parking, at); /* S7 */
+}
+
+int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *w)
+{
+    int spins = w->yield || w->sleep ? OVERSUBSCRIBED_SPINS : w->spins ? w->spins : NC_WAIT_SPINS;
+    unsigned yields = !w->yield                        ? 1
+                      : w->ranks > YIELDS_PER_PROGRESS ? w->ranks
+                                                       : YIELDS_PER_PROGRESS;
+    struct nc_patience patience = {0};
+    uint64_t *ended = &w->ended_spinning;
 
     for (unsigned round = 0; !spin(at, wanted, spins); round++) {
-        bool give_away = waiter->yield;
+        enum nc_stage stage = nc_wait_stage(w, &patience);
 
-        if (!give_away) {
-            if (start == 0)
-                start = now_ns();
-            give_away = now_ns() - start > FRUITLESS_NS;
+        if (stage == NC_STAGE_SLEEP) {
+            sleep_for(at, wanted, w, &patience);
+            ended = &w->ended_asleep;
+            continue;
         }
-        if (give_away) {
-            sched_yield();
-            ended = &waiter->ended_yielding;
-        } else {
-            ended = &waiter->ended_in_progress;
-        }
-        if (waiter->progress && (!give_away || round % yields == yields - 1)) {
-            int error = waiter->progress(waiter->context);
-            if (error)
-                return error;
-        }
+        if (stage == NC_STAGE_YIELD)
+            nc_wait_yield(w, &patience);
+        if (ended != &w->ended_asleep)
+            ended = stage == NC_STAGE_YIELD ? &w->ended_yielding : &w->ended_in_progress;
+        if (stage == NC_STAGE_SPIN || round % yields == yields - 1)
+            look_after_mpich(w);
     }
     ++*ended;
     return 0;
+}
+
+void nc_release_and_wake(struct nc_atomic *word, nc_clock clock, struct nc_parking *parking)
+{
+    nc_atomic_store_ordered(word, clock);  /* W1; the caller says which release it is */
+    nc_parking_wake(parking, word, clock); /* W2, W3 */
 }

@@ -1,0 +1,68 @@
+/* Parking and waking. See nc_parking.h; numbers are those of PROTOCOLS.md, section 5.2. */
+
+#include "nc_parking.h"
+
+void nc_parking_init(struct nc_parking *p, char *base, struct nc_bell **bell, int rank, int ranks)
+{
+    char *at = base + NC_PAGE; /* behind the header page */
+
+    *p = (struct nc_parking){.base = base,
+                             .mask = (struct nc_atomic *) at,
+                             .place = (struct nc_place *) (at + NC_BUCKETS_BYTES),
+                             .bell = bell,
+                             .rank = rank,
+                             .ranks = ranks};
+}
+
+static uint64_t offset_of(const struct nc_parking *p, const struct nc_atomic *word)
+{
+    return (uint64_t) ((const char *) word - p->base);
+}
+
+/* The bucket of a word: all words of a line have the same. */
+static struct nc_atomic *bucket_of(const struct nc_parking *p, const struct nc_atomic *word)
+{
+    uint64_t line = offset_of(p, word) / NC_LINE;
+
+    /* regions are whole pages apart, so the page's number is mixed in */
+    return p->mask + (line ^ line / (NC_PAGE / NC_LINE)) % NC_BUCKETS * NC_BUCKET_WORDS;
+}
+
+void nc_parking_enter(struct nc_parking *p, const struct nc_atomic *word, nc_clock wanted)
+{
+    struct nc_place *mine = &p->place[p->rank];
+
+    /* S2. release R7: who finds my bit finds the word and the clock; partner: nc_parking_wake */
+    nc_atomic_release(&mine->wanted, wanted);
+    nc_atomic_release(&mine->word, offset_of(p, word));
+    nc_atomic_set_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64); /* S3 */
+}
+
+void nc_parking_leave(struct nc_parking *p, const struct nc_atomic *word)
+{
+    nc_atomic_clear_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64); /* S7 */
+    /* nobody relies on it: whoever still finds the word rings a bell that nobody awaits */
+    nc_atomic_release(&p->place[p->rank].word, 0);
+}
+
+/* W3: wakes one rank, if it is parked for that word and the clock is what it wants. */
+static void wake(struct nc_parking *p, int rank, uint64_t word, nc_clock clock)
+{
+    struct nc_place *place = &p->place[rank];
+
+    /* acquire of R7 */
+    if (nc_atomic_acquire(&place->word) == word &&
+        nc_clock_reached(clock, nc_atomic_acquire(&place->wanted)))
+        p->rings += nc_bell_ring(p->bell[rank]);
+}
+
+void nc_parking_wake(struct nc_parking *p, const struct nc_atomic *word, nc_clock clock)
+{
+    const struct nc_atomic *bucket = bucket_of(p, word);
+
+    for (int first = 0; first < p->ranks; first += 64) {
+        uint64_t parked = nc_atomic_load_ordered(bucket + first / 64); /* W2 */
+        for (; parked; parked &= parked - 1)
+            wake(p, first + __builtin_ctzll(parked), offset_of(p, word), clock);
+    }
+}

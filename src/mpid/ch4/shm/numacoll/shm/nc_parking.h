@@ -1,0 +1,56 @@
+/* Who sleeps for which word of a communicator's shared memory. A rank that goes to sleep in nc_wait
+ * parks here; a rank that moves a clock (nc_release in nc_wait.h) looks here whom it has to wake.
+ * PROTOCOLS.md, section 5.2.
+ *
+ * Shared memory, nc_parking_bytes bytes behind the header page of the segment, zero at first:
+ *
+ *     bucket b    NC_BUCKET_WORDS words. Bit r % 64 of word r / 64: rank r is parked for a word of
+ *                 bucket b. Writers: all ranks, by atomic bit operations, each its own bit;
+ *                 readers: all ranks that move a clock of the bucket
+ *     place r     the word that rank r is parked for, and the clock it wants. Writer: r; readers:
+ *                 all ranks that have found r's bit
+ *
+ * The buckets are few, so that they stay in every cache while nobody sleeps. A word's bucket
+ * depends on where the word is in the segment. */
+
+#ifndef NC_PARKING_H_INCLUDED
+#define NC_PARKING_H_INCLUDED
+
+#include <stddef.h>
+
+#include "../core/nc_clock.h"
+#include "../core/nc_layout.h"
+#include "nc_bell.h"
+
+/* A rank's place. Written before the rank's bit is set (S2 before S3). */
+struct nc_place {
+    _Alignas(64) struct nc_atomic word; /* its offset in the segment, bytes; 0: not parked */
+    struct nc_atomic wanted;            /* the clock that the word must reach */
+};
+
+_Static_assert(sizeof(struct nc_place) == NC_PLACE_BYTES, "nc_parking_bytes counts them");
+
+/* A rank's view of a communicator's parking. Private memory. */
+struct nc_parking {
+    char *base;              /* of the segment, which has the words */
+    struct nc_atomic *mask;  /* [NC_BUCKETS][NC_BUCKET_WORDS], in the segment */
+    struct nc_place *place;  /* [ranks], in the segment */
+    struct nc_bell **bell;   /* [ranks] the bell of each rank's process */
+    int rank, ranks;         /* at most NC_PARKING_RANKS */
+    uint64_t rings;          /* how many sleepers this rank has woken */
+};
+
+/* Fills a parking for a segment that is mapped at `base`. bell[ranks] must outlive it. */
+void nc_parking_init(struct nc_parking *parking, char *base, struct nc_bell **bell, int rank,
+                     int ranks);
+
+/* Sleeper: parks this rank for a word until it has reached `wanted`; it must look at the word once
+ * more after that, before it sleeps (S2, S3). nc_parking_leave ends it (S7). */
+void nc_parking_enter(struct nc_parking *parking, const struct nc_atomic *word, nc_clock wanted);
+void nc_parking_leave(struct nc_parking *parking, const struct nc_atomic *word);
+
+/* Wakes the ranks that are parked for a word which has now reached `clock`. The clock must have
+ * been stored, by nc_atomic_store_ordered or an atomic add, before (W2, W3). */
+void nc_parking_wake(struct nc_parking *parking, const struct nc_atomic *word, nc_clock clock);
+
+#endif
