@@ -8,6 +8,7 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll
 
 noinst_HEADERS += \
     src/mpid/ch4/shm/numacoll/numacoll_mpir.h \
+    src/mpid/ch4/shm/numacoll/numacoll_waits.h \
     src/mpid/ch4/shm/numacoll/numacoll_hooks.h
 
 mpi_core_sources += $(numacoll_always_sources)

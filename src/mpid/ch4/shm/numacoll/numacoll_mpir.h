@@ -53,4 +53,11 @@ void MPIR_numacoll_refuse(const char *variable, const char *value, const char *a
  * fits an int: MPICH would take the lowest bits of a larger one. Errors: MPI_ERR_OTHER. */
 int MPIR_numacoll_expect(const char *variable, const char *type);
 
+/* MPICH's barrier of the processes of a node at MPI_Init and MPI_Finalize, which waits until *word
+ * is no longer `old`. start_sleep: sleeps for a moment and returns true; false: the caller should
+ * yield the processor, because the wait is young or YIELD is `off`. start_wake, after *word has
+ * changed: wakes who sleeps. */
+bool MPIR_numacoll_start_sleep(const void *word, int old);
+void MPIR_numacoll_start_wake(const void *word);
+
 #endif

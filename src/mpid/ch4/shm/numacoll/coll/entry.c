@@ -46,7 +46,7 @@ static _Thread_local MPIR_Comm *handed_back;
         mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, entry); \
     if (mpi_errno == MPI_SUCCESS) { \
         if (call->state) \
-            mpi_errno = MPIDI_NUMACOLL_##name body_args; \
+            mpi_errno = MPIDI_NUMACOLL_end(call, MPIDI_NUMACOLL_##name body_args); \
         else \
             NC_HAND_BACK(elsewhere, args, comm, fixed); \
     } \

@@ -51,6 +51,9 @@
 _Static_assert(NC_CONTROL_BYTES % NC_LINE == 0, "control slots begin at lines");
 _Static_assert(NC_PAGE % NC_LINE == 0, "rings of slots begin at lines");
 
+/* Where the header page has struct nc_waiter's word `until`, bytes. */
+#define NC_UNTIL (NC_PAGE - NC_LINE)
+
 /* Bytes of a rank's lines for barriers: one for each rank that writes there, a counter, a gate. */
 #define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
 

@@ -41,6 +41,12 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
     return barrier[i].kind;
 }
 
+enum nc_tree_kind nc_select_notice(const struct nc_situation *s)
+{
+    /* each rank that has to notify others costs a turn of the scheduler */
+    return s->oversubscribed ? NC_TREE_FLAT : NC_TREE_KNOMIAL;
+}
+
 /* Here, too, the first row that fits decides, and the last row always fits. */
 static const struct {
     int ranks; /* at most */

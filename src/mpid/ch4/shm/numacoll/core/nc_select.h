@@ -1,4 +1,5 @@
-/* The algorithms that the value `auto` of the settings BARRIER and ALLREDUCE_VERSION stands for, by
+/* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE and ALLREDUCE_VERSION
+ * stands for, by
  * rules. mpich/choose.c asks when a communicator is set up, coll/allreduce.c in each call. */
 
 #ifndef NC_SELECT_H_INCLUDED
@@ -6,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "nc_tree.h"
 
 /* The barriers: X(NAME, name), in the order of the values of BARRIER in cvars.yaml, where `auto`
  * comes before them. shm/nc_barrier.c has the function of each. */
@@ -35,6 +38,9 @@ struct nc_situation {
 
 /* The barrier for a situation. */
 enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation);
+
+/* The notification tree of bcast for a situation. */
+enum nc_tree_kind nc_select_notice(const struct nc_situation *situation);
 
 enum nc_allreduce_version {
     NC_ALLREDUCE_SYMMETRIC,

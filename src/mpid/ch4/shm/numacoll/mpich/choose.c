@@ -29,7 +29,8 @@ uint64_t MPIDI_NUMACOLL_budget_bytes(MPIR_Comm *parent)
 _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_kary == (int) NC_TREE_KARY &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_knomial == (int) NC_TREE_KNOMIAL &&
-                   MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN,
+                   MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN &&
+                   MPIR_CVAR_NUMACOLL_BCAST_TREE_auto > (int) NC_TREE_CHAIN,
                "cvars.yaml lists them as nc_tree.h does");
 
 /* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
@@ -85,7 +86,7 @@ struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *s
 {
     /* only what is the same on all ranks of the node: not whether this process yields */
     return (struct nc_situation){.ranks = state->size,
-                                 .oversubscribed = MPIDI_NUMACOLL_world.oversubscribed,
+                                 .oversubscribed = state->oversubscribed,
                                  .numa_nodes = state->groups.levels > 1};
 }
 
@@ -109,8 +110,11 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
     uint32_t f = wanted_fragment(parent, entry, slot);
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_GROUP);
     struct nc_tree_spec inside[NC_ROUTE_LEVELS], notice;
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
+    int tree = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE);
 
-    c->bcast_tree = (enum nc_tree_kind) MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE);
+    c->bcast_tree = tree == MPIR_CVAR_NUMACOLL_BCAST_TREE_auto ? nc_select_notice(&situation)
+                                                               : (enum nc_tree_kind) tree;
     notice.kind = c->bcast_tree;
     notice.k = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE_K);
     choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, trees, inside);

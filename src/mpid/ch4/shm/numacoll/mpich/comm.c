@@ -10,10 +10,13 @@
 #include "comm.h"
 
 #include "agree.h"
+#include "bells.h"
 #include "choose.h"
 #include "diag.h"
 #include "location.h"
 #include "numacoll_hooks.h"
+#include "numacoll_waits.h"
+#include "rest.h"
 #include "settings.h"
 #include "world.h"
 #include "../core/nc_arena.h"
@@ -49,13 +52,30 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 
 /* ---- set-up ---- */
 
-/* nc_waiter.progress: what a wait in shared memory calls meanwhile. */
+/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes one cell of a
+ * message, so it polls until it takes none: then whatever comes rings the bell. */
 static int progress(void *unused)
 {
-    int mpi_errno = MPID_Progress_test(NULL);
+    int mpi_errno = MPI_SUCCESS;
+    unsigned before;
 
-    MPIDI_PROGRESS_YIELD();
+    do {
+        before = MPIR_numacoll_cells_taken;
+        mpi_errno = MPID_Progress_test(NULL);
+        MPIDI_PROGRESS_YIELD();
+    } while (mpi_errno == MPI_SUCCESS && before != MPIR_numacoll_cells_taken);
     return mpi_errno;
+}
+
+/* nc_waiter.is_wanted: other nodes; and messages of this process that wait for a free cell, because
+ * who frees one does not ring. */
+static bool is_wanted(void *unused)
+{
+    bool wanted = MPIR_Process.size > MPIR_Process.local_size;
+
+    for (int i = 0; i < NC_QUEUES && !wanted; i++)
+        wanted = NC_POSTPONED(i);
+    return wanted;
 }
 
 /* The slots that this communicator's settings ask for, before the node's budget is looked at. With
@@ -105,6 +125,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->units = NC_ARENA_TAKE(arena, MPIDI_NUMACOLL_locate_ints(state->size), int);
     state->numa = NC_ARENA_TAKE(arena, size, int);
     state->region = NC_ARENA_TAKE(arena, size, char *);
+    state->bell = NC_ARENA_TAKE(arena, size, struct nc_bell *);
     state->placement = NC_ARENA_TAKE(arena, size, struct nc_placement);
     state->flow = NC_ARENA_TAKE(arena, size, struct nc_flow);
     state->stream = NC_ARENA_TAKE(arena, size, struct nc_stream);
@@ -187,6 +208,41 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     find_group_leaders(state);
 }
 
+/* Decides how this communicator's ranks wait. All of its ranks on this node look for sleepers, or
+ * none does. Collective over the node's ranks. */
+static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const struct nc_world *w = &MPIDI_NUMACOLL_world;
+    char *base = state->segment.base;
+    bool all;
+
+    mpi_errno = MPIDI_NUMACOLL_bells_find(node_comm, state->list, state->bell, &all,
+                                          &state->oversubscribed);
+    MPIR_ERR_CHECK(mpi_errno);
+    state->waiter = (struct nc_waiter){
+        .progress = progress,
+        .step_aside = MPIR_numacoll_step_aside,
+        .is_wanted = is_wanted,
+        .spins = w->spins,
+        .yield = w->gentle &&
+                 (state->oversubscribed || MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on),
+        .sleep = w->sleep,
+        .gentle = w->gentle,
+        .ranks = (unsigned) state->size,
+        .until = (struct nc_atomic *) (base + NC_UNTIL)};
+    if (all && state->size <= NC_PARKING_RANKS) {
+        nc_parking_init(&state->parking, base, state->bell, state->rank, state->size);
+        state->waiter.bell = state->bell[state->rank];
+        state->waiter.parking = &state->parking;
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
 /* Makes the queue and the choices over a segment that is there. *g is its geometry, which may have
  * fewer slots than were wanted; offset[size]: where the regions begin. */
 static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
@@ -194,9 +250,6 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *par
 {
     for (int i = 0; i < state->size; i++)
         state->region[i] = (char *) state->segment.base + offset[i];
-    state->waiter.progress = progress;
-    state->waiter.yield = MPIDI_NUMACOLL_world.yield;
-    state->waiter.ranks = (unsigned) state->size;
     nc_queue_init(&state->queue, state->region, g, state->rank, state->queue_memory,
                   &state->waiter);
     MPIDI_NUMACOLL_choose(state, parent);
@@ -252,10 +305,12 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset,
                                               &state->reason);
     MPIR_ERR_CHECK(mpi_errno);
-    if (state->reason == NC_REASON_NONE)
-        make_private_parts(state, parent, &g, offset);
-    if (state->reason == NC_REASON_NONE)
-        mpi_errno = gather_placements(state, node_comm);
+    if (state->reason != NC_REASON_NONE)
+        goto fn_exit;
+    mpi_errno = make_waiter(state, node_comm);
+    MPIR_ERR_CHECK(mpi_errno);
+    make_private_parts(state, parent, &g, offset);
+    mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

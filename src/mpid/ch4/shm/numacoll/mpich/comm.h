@@ -31,6 +31,18 @@ static inline bool MPIDI_NUMACOLL_begin(struct nc_call *call, MPIR_Comm *comm, N
     return true;
 }
 
+/* Ends a call that numacoll has served: returns its error, or, if it has none, the one that MPICH's
+ * progress engine had during its waits. */
+static inline int MPIDI_NUMACOLL_end(const struct nc_call *call, int mpi_errno)
+{
+    int kept = call->state->waiter.error;
+
+    if (likely(kept == MPI_SUCCESS))
+        return mpi_errno;
+    call->state->waiter.error = MPI_SUCCESS;
+    return mpi_errno ? mpi_errno : kept;
+}
+
 /* Decides whether numacoll serves a call for which MPIDI_NUMACOLL_begin has returned false. All
  * ranks of call->comm decide alike. If numacoll serves the call, *call is complete; if not,
  * call->state stays NULL, and the caller has to hand the call to MPICH. The first calls of a

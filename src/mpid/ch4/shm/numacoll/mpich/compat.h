@@ -30,6 +30,15 @@
 
 #endif
 
+/* whether the shared-memory module has a message that waits for a free cell */
+#if MPICH_NUMVERSION < 40100000
+#define NC_QUEUES       MPIDI_POSIX_global.num_vsis
+#define NC_POSTPONED(i) (MPIDI_POSIX_global.per_vsi[i].postponed_queue != NULL)
+#else
+#define NC_QUEUES       MPIDI_global.n_vcis
+#define NC_POSTPONED(i) (MPIDI_POSIX_global.per_vci[i].postponed_queue != NULL)
+#endif
+
 #if MPICH_NUMVERSION < 40300000
 #define NC_PROGRESS_HOOK_PARAMS                 int *made_progress
 #define NC_PROGRESS_HOOK_REGISTER(function, id) MPIR_Progress_hook_register(function, id)

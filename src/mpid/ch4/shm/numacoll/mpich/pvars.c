@@ -117,6 +117,11 @@ void MPIDI_NUMACOLL_pvars_register(void)
         "numacoll_waits_in_progress");
     add(&used, true, NC_AT(waits_yielding), 1, "waits that gave the processor away",
         "numacoll_waits_yielding");
+    add(&used, true, NC_AT(waits_asleep), 1, "waits that slept in the kernel",
+        "numacoll_waits_asleep");
+    add(&used, true, NC_AT(wake_ups), 1, "ranks that this process has woken", "numacoll_wake_ups");
+    add(&used, true, NC_AT(asleep_microseconds), 1, "microseconds that waits slept",
+        "numacoll_asleep_microseconds");
     add(&used, true, NC_AT(copied_local), 1,
         "bytes copied to or from shared memory of this process's NUMA node",
         "numacoll_copied_local_bytes");

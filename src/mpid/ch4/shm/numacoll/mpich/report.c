@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "crowding.h"
 #include "diag.h"
 #include "settings.h"
 
@@ -125,14 +126,33 @@ static void print_segment(FILE *out, const struct MPIDI_NUMACOLL_comm *state, in
         fprintf(out, " (huge pages wanted: %zu bytes in them)", s->huge_bytes);
 }
 
+/* How ranks wait, and why. */
+static void print_waits(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
+{
+    static const char *const crowded[] = {[NC_CROWDING_NONE] = "more ranks than processors",
+                                          [NC_CROWDING_MASKS] = "more ranks than processors",
+                                          [NC_CROWDING_QUOTA] = "more ranks than the CPU quota"};
+    const struct nc_waiter *w = &state->waiter;
+
+    if (w->sleep)
+        fputs(", waits sleep (YIELD)", out);
+    else if (w->yield)
+        fprintf(out, ", waits yield, then sleep (%s)",
+                state->oversubscribed ? crowded[MPIDI_NUMACOLL_crowding()] : "YIELD");
+    else
+        fputs(", waits spin", out);
+}
+
 /* The segment, its slots, and how ranks wait. */
 static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
 
     print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
-    fprintf(out, ", %u slots of %u bytes, %u given back at a time, waits %s, ", g->slots,
-            g->slot_bytes, g->set_slots, state->waiter.yield ? "yield" : "spin");
+    fprintf(out, ", %u slots of %u bytes, %u given back at a time", g->slots, g->slot_bytes,
+            g->set_slots);
+    print_waits(out, state);
+    fputs(", ", out);
 }
 
 static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)

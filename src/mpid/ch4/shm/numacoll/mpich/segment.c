@@ -24,7 +24,7 @@
 #include "segment.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
-#define LAYOUT_VERSION 2
+#define LAYOUT_VERSION 3
 
 /* The first page of a segment. Written by local rank 0 in step 1, read by the other ranks in step
  * 2; ordered by the message of step 2. */
@@ -166,6 +166,7 @@ static uint64_t fresh_nonce(void)
 static void *write_header(int fd, const struct invitation *in, int placement)
 {
     void *base = NULL;
+    size_t front = nc_layout_front_bytes((int) in->geometry.ranks);
     struct nc_header h = {.magic = MAGIC,
                           .version = LAYOUT_VERSION,
                           .uid = (uint32_t) getuid(),
@@ -178,9 +179,9 @@ static void *write_header(int fd, const struct invitation *in, int placement)
         base = map(fd, in->bytes, in->backing, in->page);
     /* with huge pages the header's page also holds the beginning of the first region */
     if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
-        MPIDI_NUMACOLL_pages_bind(base, 0, NC_PAGE, in->page);
+        MPIDI_NUMACOLL_pages_bind(base, 0, front, in->page);
     /* allocate before writing: a lack of memory must fail here and not raise SIGBUS */
-    if (base && !MPIDI_NUMACOLL_pages_allocate(fd, base, 0, NC_PAGE)) {
+    if (base && !MPIDI_NUMACOLL_pages_allocate(fd, base, 0, front)) {
         munmap(base, in->bytes);
         base = NULL;
     }

@@ -69,14 +69,17 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_segment segment;
     struct nc_queue queue;
     struct nc_waiter waiter;
-    int entries;              /* csel entries with parameters for numacoll */
-    struct nc_choice *choice; /* [1 + entries] the communicator's, then one for each csel entry */
-    char *trees;              /* [1 + entries][tree_bytes] memory of the trees of each choice */
+    struct nc_parking parking; /* used if waiter.parking is set */
+    bool oversubscribed;       /* the ranks of this communicator on this node */
+    int entries;               /* csel entries with parameters for numacoll */
+    struct nc_choice *choice;  /* [1 + entries] the communicator's, then one for each csel entry */
+    char *trees;               /* [1 + entries][tree_bytes] memory of the trees of each choice */
     size_t tree_bytes;
     /* [size][NC_LEVELS] the units that each rank is in, by level; -1: unknown. Behind them is
      * scratch memory of MPIDI_NUMACOLL_locate */
     int *units;
-    char **region;                  /* [size] start of each rank's region in the segment */
+    struct nc_bell **bell; /* [size] bells of the ranks' processes, if waiter.parking is set */
+    char **region;         /* [size] start of each rank's region in the segment */
     struct nc_placement *placement; /* [size] where each rank's pages are, for the report; only on
                                        local rank 0 */
     int *numa;               /* [size] NUMA node of each rank; all 0 if that of one is unknown */

@@ -41,6 +41,9 @@ static void add_stats(struct nc_stats *sum, const struct nc_comm_stats *c, bool 
     all.waits_spinning = c->waiter->ended_spinning;
     all.waits_in_progress = c->waiter->ended_in_progress;
     all.waits_yielding = c->waiter->ended_yielding;
+    all.waits_asleep = c->waiter->ended_asleep;
+    all.wake_ups = c->waiter->parking ? c->waiter->parking->rings : 0;
+    all.asleep_microseconds = c->waiter->asleep_ns / 1000;
     all.copied_local = c->traffic->local;
     all.copied_remote = c->traffic->remote;
     if (lives && c->segment->base) {

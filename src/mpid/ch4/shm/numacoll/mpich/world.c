@@ -8,12 +8,15 @@
 
 #include "mpidimpl.h"
 #include "world.h"
+#include "bells.h"
+#include "crowding.h"
 #include "collectives.h"
 #include "diag.h"
 #include "location.h"
 #include "numacoll_hooks.h"
 #include "pvars.h"
 #include "report.h"
+#include "rest.h"
 #include "selection_file.h"
 #include "settings.h"
 #include "stats.h"
@@ -22,13 +25,6 @@
 struct nc_world MPIDI_NUMACOLL_world;
 
 static int hook_id; /* of the hook `relieve`, registered if waits yield */
-
-/* What the local ranks have told each other, [local_size] each. NULL where there is only one
- * process, which is also the case where MPICH was built without shared memory between processes. */
-static struct {
-    struct nc_cpus *mask;
-    struct nc_quota *quota;
-} locals;
 
 enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 3, WORDS = PIECE / 8 };
 
@@ -148,57 +144,54 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
     return mpi_errno;
 }
 
-static void forget_locals(void)
-{
-    MPL_free(locals.mask);
-    MPL_free(locals.quota);
-    locals.mask = NULL;
-    locals.quota = NULL;
-}
-
-/* Meets the other processes of the node, and fills `locals`. Errors: processes that differ, and no
- * memory. */
+/* Meets the other processes of the node, and keeps what they may use of its processors. Errors:
+ * processes that differ, and no memory. */
 static int meet(void)
 {
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
     struct nc_cpus mine;
     struct hello hello = make_hello(&mine), *all = NULL;
+    struct nc_cpus *masks = NULL;
+    struct nc_quota *quotas = NULL;
 
     if (n == 1)
         goto fn_exit;
     all = MPL_malloc(sizeof *all * (size_t) n, MPL_MEM_OTHER);
-    locals.mask = MPL_malloc(sizeof *locals.mask * (size_t) n, MPL_MEM_OTHER);
-    locals.quota = MPL_malloc(sizeof *locals.quota * (size_t) n, MPL_MEM_OTHER);
-    MPIR_ERR_CHKANDJUMP(!all || !locals.mask || !locals.quota, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    masks = MPL_malloc(sizeof *masks * (size_t) n, MPL_MEM_OTHER);
+    quotas = MPL_malloc(sizeof *quotas * (size_t) n, MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!all || !masks || !quotas, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = exchange(&hello, sizeof hello, all, sizeof hello);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = compare(all);
     MPIR_ERR_CHECK(mpi_errno);
     for (int r = 0; r < n; r++)
-        locals.quota[r] = all[r].quota;
-    mpi_errno = complete_masks(&mine, all, locals.mask);
+        quotas[r] = all[r].quota;
+    mpi_errno = complete_masks(&mine, all, masks);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     MPL_free(all);
+    MPIDI_NUMACOLL_crowding_init(masks, quotas);
     return mpi_errno;
 fn_fail:
-    forget_locals();
+    MPL_free(masks);
+    MPL_free(quotas);
+    masks = NULL;
+    quotas = NULL;
     goto fn_exit;
 }
 
-/* A progress hook: runs with every poll of MPICH's progress engine when waits yield. A process that
- * polls in vain keeps the processor from the process that it waits for, so it yields after POLLS
- * polls in vain. In vain means: nothing completed on any VCI since the last poll. */
+/* A progress hook: runs with every poll of MPICH's progress engine when waits yield, for programs
+ * that poll (MPI_Test, MPI_Iprobe); so it never sleeps. A process that polls in vain keeps the
+ * processor from the process that it waits for, so it yields after POLLS polls in vain. In vain
+ * means: nothing completed on any VCI since the last poll. */
 static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };
     static _Thread_local int last, fruitless;
     int now = 0;
 
-    if (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_off ||
-        (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto &&
-         !MPIDI_NUMACOLL_any_selected()))
+    if (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_off)
         return MPI_SUCCESS;
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
         now += MPL_atomic_relaxed_load_int(&MPIDI_VCI(i).progress_count);
@@ -207,7 +200,9 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
         fruitless = 0;
     } else if (++fruitless >= POLLS) {
         fruitless = 0;
+        MPIR_numacoll_step_aside(NULL, true);
         sched_yield();
+        MPIR_numacoll_step_aside(NULL, false);
     }
     return MPI_SUCCESS;
 }
@@ -221,16 +216,31 @@ static size_t last_level_cache_bytes(void)
     return l3 > 0 ? (size_t) l3 : l2 > 0 ? (size_t) l2 : 8u << 20;
 }
 
-/* Why these local ranks are oversubscribed; NULL: the first n. */
-static enum nc_crowding crowding(const int *local_rank, int n)
+/* Turns on what the ways of waiting need: the hook, and the bells with MPICH's own waits.
+ * Collective over the processes of the node: YIELD is the same on all, and so is what they are
+ * oversubscribed by. */
+static int start_yielding(void)
 {
-    return locals.mask ? nc_crowding_find(locals.mask, locals.quota, local_rank, n)
-                       : NC_CROWDING_NONE;
-}
+    int mpi_errno = MPI_SUCCESS;
+    struct nc_world *w = &MPIDI_NUMACOLL_world;
+    struct nc_waiter like = {.step_aside = MPIR_numacoll_step_aside,
+                             .yield = true,
+                             .sleep = w->sleep,
+                             .gentle = true,
+                             .ranks = (unsigned) MPIR_Process.local_size};
+    struct nc_bell *bell;
 
-bool MPIDI_NUMACOLL_ranks_oversubscribed(const int *local_rank, int n)
-{
-    return crowding(local_rank, n) != NC_CROWDING_NONE;
+    mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Progress_hook_activate(hook_id);
+    mpi_errno = MPIDI_NUMACOLL_bells_make(&bell);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_numacoll_rests_start(bell, MPIR_Process.local_rank, &like);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 int MPIDI_NUMACOLL_world_init(void)
@@ -245,17 +255,17 @@ int MPIDI_NUMACOLL_world_init(void)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = meet();
     MPIR_ERR_CHECK(mpi_errno);
-    w->crowding = crowding(NULL, MPIR_Process.local_size);
-    w->oversubscribed = w->crowding != NC_CROWDING_NONE;
-    mpi_errno = MPIDI_NUMACOLL_locations_init(locals.mask);
+    mpi_errno = MPIDI_NUMACOLL_locations_init(MPIDI_NUMACOLL_masks());
     MPIR_ERR_CHECK(mpi_errno);
-    w->yield = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
-               (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_auto && w->oversubscribed);
+    w->gentle = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
+    w->sleep = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_sleep;
+    w->yield = w->sleep || MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
+               (w->gentle && MPIDI_NUMACOLL_crowding() != NC_CROWDING_NONE);
+    w->spins = nc_wait_spins_of(3000);
     w->cache_bytes = last_level_cache_bytes();
     if (w->yield) {
-        mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
+        mpi_errno = start_yielding();
         MPIR_ERR_CHECK(mpi_errno);
-        MPIR_Progress_hook_activate(hook_id);
     }
     MPIDI_NUMACOLL_pvars_register();
     w->initialised = true;
@@ -275,10 +285,12 @@ void MPIDI_NUMACOLL_world_finalize(void)
         MPIDI_NUMACOLL_report_totals();
     MPIDI_NUMACOLL_settings_clear();
     MPIDI_NUMACOLL_locations_finalize();
-    forget_locals();
+    MPIDI_NUMACOLL_crowding_finalize();
     /* MPI may be initialised again (sessions), and MPICH has room for four hooks only */
     if (MPIDI_NUMACOLL_world.yield)
         MPIR_Progress_hook_deregister(hook_id);
+    MPIR_numacoll_rests_stop();
+    MPIDI_NUMACOLL_bells_free();
     MPIDI_NUMACOLL_world.yield = false;
     MPIDI_NUMACOLL_world.initialised = false;
 }

@@ -20,16 +20,28 @@ static struct timespec duration(uint64_t ns)
 
 uint32_t nc_bell_listen(struct nc_bell *bell)
 {
-    return nc_atomic32_set_bits(&bell->word, 1) | 1; /* S1 */
+    uint32_t heard = nc_atomic32_set_bits(&bell->word, 1) | 1; /* S1 */
+
+    nc_atomic_fence(); /* before S5: MPICH's loads of its queues are of any kind */
+    return heard;
+}
+
+/* Not FUTEX_PRIVATE_FLAG: other processes wake. */
+bool nc_futex_sleep(const void *word, uint32_t value, uint64_t ns)
+{
+    struct timespec at_most = duration(ns);
+
+    return syscall(SYS_futex, word, FUTEX_WAIT, value, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT;
+}
+
+void nc_futex_wake(const void *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 bool nc_bell_sleep(struct nc_bell *bell, uint32_t heard, uint64_t ns)
 {
-    struct timespec at_most = duration(ns);
-
-    /* S6; not FUTEX_PRIVATE_FLAG: other processes ring. Whatever ended it, the caller looks again */
-    return syscall(SYS_futex, &bell->word.value, FUTEX_WAIT, heard, &at_most, NULL, 0) < 0 &&
-           errno == ETIMEDOUT;
+    return nc_futex_sleep(&bell->word.value, heard, ns); /* S6 */
 }
 
 bool nc_bell_ring(struct nc_bell *bell)
@@ -40,7 +52,7 @@ bool nc_bell_ring(struct nc_bell *bell)
         if (!(now & 1))
             return false; /* B1: nobody sleeps, or somebody else has just rung */
     } while (!nc_atomic32_swap(&bell->word, &now, now + 1)); /* B2: bit 0 off, one ring more */
-    syscall(SYS_futex, &bell->word.value, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); /* B3 */
+    nc_futex_wake(&bell->word.value);                        /* B3 */
     return true;
 }
 

@@ -45,4 +45,10 @@ bool nc_bell_ring(struct nc_bell *bell);
 /* Sleeps without a bell. */
 void nc_bell_pause(uint64_t ns);
 
+/* The same for a word of any kind that processes share: sleeps while it has the value, at most so
+ * many nanoseconds; returns whether that time has passed. nc_futex_wake wakes all who sleep on it.
+ */
+bool nc_futex_sleep(const void *word, uint32_t value, uint64_t ns);
+void nc_futex_wake(const void *word);
+
 #endif

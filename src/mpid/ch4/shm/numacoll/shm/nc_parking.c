@@ -38,31 +38,37 @@ void nc_parking_enter(struct nc_parking *p, const struct nc_atomic *word, nc_clo
     nc_atomic_set_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64); /* S3 */
 }
 
-void nc_parking_leave(struct nc_parking *p, const struct nc_atomic *word)
+/* W3: wakes one rank, if it is parked for that word and the clock is what it wants. Whether it
+ * slept.
+ */
+static bool wake(struct nc_parking *p, int rank, uint64_t word, nc_clock clock)
 {
-    nc_atomic_clear_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64); /* S7 */
-    /* nobody relies on it: whoever still finds the word rings a bell that nobody awaits */
-    nc_atomic_release(&p->place[p->rank].word, 0);
-}
-
-/* W3: wakes one rank, if it is parked for that word and the clock is what it wants. */
-static void wake(struct nc_parking *p, int rank, uint64_t word, nc_clock clock)
-{
-    struct nc_place *place = &p->place[rank];
+    const struct nc_place *place = &p->place[rank];
 
     /* acquire of R7 */
-    if (nc_atomic_acquire(&place->word) == word &&
-        nc_clock_reached(clock, nc_atomic_acquire(&place->wanted)))
-        p->rings += nc_bell_ring(p->bell[rank]);
+    return nc_atomic_acquire(&place->word) == word &&
+           nc_clock_reached(clock, nc_atomic_acquire(&place->wanted)) &&
+           nc_bell_ring(p->bell[rank]);
 }
 
 void nc_parking_wake(struct nc_parking *p, const struct nc_atomic *word, nc_clock clock)
 {
+    enum { AT_ONCE = 2 };
     const struct nc_atomic *bucket = bucket_of(p, word);
+    int woken = 0;
 
     for (int first = 0; first < p->ranks; first += 64) {
         uint64_t parked = nc_atomic_load_ordered(bucket + first / 64); /* W2 */
-        for (; parked; parked &= parked - 1)
-            wake(p, first + __builtin_ctzll(parked), offset_of(p, word), clock);
+        for (; parked && woken < AT_ONCE; parked &= parked - 1)
+            woken += wake(p, first + __builtin_ctzll(parked), offset_of(p, word), clock);
     }
+    p->rings += (uint64_t) woken;
+}
+
+void nc_parking_leave(struct nc_parking *p, const struct nc_atomic *word)
+{
+    nc_atomic_clear_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64);
+    /* nobody relies on it: whoever still finds the word rings a bell that nobody awaits */
+    nc_atomic_release(&p->place[p->rank].word, 0);
+    nc_parking_wake(p, word, nc_atomic_load_ordered(word));
 }

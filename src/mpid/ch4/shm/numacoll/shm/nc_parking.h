@@ -32,12 +32,12 @@ _Static_assert(sizeof(struct nc_place) == NC_PLACE_BYTES, "nc_parking_bytes coun
 
 /* A rank's view of a communicator's parking. Private memory. */
 struct nc_parking {
-    char *base;              /* of the segment, which has the words */
-    struct nc_atomic *mask;  /* [NC_BUCKETS][NC_BUCKET_WORDS], in the segment */
-    struct nc_place *place;  /* [ranks], in the segment */
-    struct nc_bell **bell;   /* [ranks] the bell of each rank's process */
-    int rank, ranks;         /* at most NC_PARKING_RANKS */
-    uint64_t rings;          /* how many sleepers this rank has woken */
+    char *base;             /* of the segment, which has the words */
+    struct nc_atomic *mask; /* [NC_BUCKETS][NC_BUCKET_WORDS], in the segment */
+    struct nc_place *place; /* [ranks], in the segment */
+    struct nc_bell **bell;  /* [ranks] the bell of each rank's process */
+    int rank, ranks;        /* at most NC_PARKING_RANKS */
+    uint64_t rings;         /* how many sleepers this rank has woken */
 };
 
 /* Fills a parking for a segment that is mapped at `base`. bell[ranks] must outlive it. */
@@ -45,12 +45,15 @@ void nc_parking_init(struct nc_parking *parking, char *base, struct nc_bell **be
                      int ranks);
 
 /* Sleeper: parks this rank for a word until it has reached `wanted`; it must look at the word once
- * more after that, before it sleeps (S2, S3). nc_parking_leave ends it (S7). */
+ * more after that, before it sleeps (S2, S3). */
 void nc_parking_enter(struct nc_parking *parking, const struct nc_atomic *word, nc_clock wanted);
+
+/* Sleeper: ends the parking, and wakes others that are parked for the same word (S7, W2, W3). */
 void nc_parking_leave(struct nc_parking *parking, const struct nc_atomic *word);
 
-/* Wakes the ranks that are parked for a word which has now reached `clock`. The clock must have
- * been stored, by nc_atomic_store_ordered or an atomic add, before (W2, W3). */
+/* Wakes two of the ranks that are parked for a word which has now reached `clock`; each of them
+ * wakes two more when it leaves. The clock must have been stored, by nc_atomic_store_ordered or an
+ * atomic add, before (W2, W3). */
 void nc_parking_wake(struct nc_parking *parking, const struct nc_atomic *word, nc_clock clock);
 
 #endif

@@ -34,11 +34,11 @@
 #define RECENT_NS 20000000
 #define ASLEEP_NS 100000000
 
-/* A wait whose end rings the bell sleeps so long at most; one whose end may not begins with the
- * shorter time and doubles it from one sleep to the next. Tests make the first one longer, to find
- * rings that were lost. */
+/* Where all that may need the process rings its bell, a sleep lasts so long at most; otherwise the
+ * first sleep of a wait is a short one, and each is twice as long as the one before it, up to a
+ * limit. Tests make the first time longer, to find rings that were lost. */
 #ifndef NC_WAIT_SLEEP_NS
-#define NC_WAIT_SLEEP_NS 1000000
+#define NC_WAIT_SLEEP_NS 10000000
 #endif
 #define SLEEP_FIRST_NS 50000
 #define SLEEP_MOST_NS  1000000
@@ -103,16 +103,19 @@ void nc_wait_yield(struct nc_waiter *w, struct nc_patience *p)
     w->late = p->now;
 }
 
-uint64_t nc_wait_sleep_ns(const struct nc_patience *p, bool rung)
+/* How long the next sleep may last. */
+static uint64_t sleep_ns(const struct nc_waiter *w, const struct nc_patience *p, bool rung)
 {
     uint64_t ns = SLEEP_FIRST_NS << (p->sleeps < 5 ? p->sleeps : 5);
 
-    return rung ? NC_WAIT_SLEEP_NS : ns < SLEEP_MOST_NS ? ns : SLEEP_MOST_NS;
+    return rung && !(w->is_wanted && w->is_wanted(w->context)) ? NC_WAIT_SLEEP_NS
+           : ns < SLEEP_MOST_NS                                ? ns
+                                                               : SLEEP_MOST_NS;
 }
 
 bool nc_wait_sleep(struct nc_waiter *w, struct nc_patience *p, uint32_t heard, bool rung)
 {
-    uint64_t ns = nc_wait_sleep_ns(p, rung), before = now_ns();
+    uint64_t ns = sleep_ns(w, p, rung), before = now_ns();
     bool passed = true;
 
     step_aside(w, true);

@@ -23,6 +23,9 @@ struct nc_waiter {
     /* Called with true before the thread gives its processor away, and with false after: it leaves
      * the lock that MPICH's other threads wait for. NULL: there is none. */
     void (*step_aside)(void *context, bool aside);
+    /* Whether something that rings no bell may need this process: then its sleeps are short. NULL:
+     * nothing does. */
+    bool (*is_wanted)(void *context);
     void *context;
     /* The first error of `progress`, 0: none. Who takes it sets it to 0 again; until then
      * `progress` is not called any more. A wait goes on without it, because other ranks rely on
@@ -66,12 +69,9 @@ enum nc_stage nc_wait_stage(struct nc_waiter *waiter, struct nc_patience *patien
 /* Gives the processor away, and judges whether that pays. */
 void nc_wait_yield(struct nc_waiter *waiter, struct nc_patience *patience);
 
-/* How long the next sleep of the wait may last, nanoseconds. rung: everything that can end the wait
- * rings this process's bell. */
-uint64_t nc_wait_sleep_ns(const struct nc_patience *patience, bool rung);
-
-/* Sleeps until the bell is rung (heard: of nc_bell_listen), or for nc_wait_sleep_ns. Returns
- * whether that time has passed. */
+/* Sleeps until the bell is rung (heard: of nc_bell_listen), or for some time, and returns whether
+ * that time has passed. rung: what the wait is for rings the bell; if not, or if the process is
+ * wanted, the time is 50 microseconds, doubled from sleep to sleep up to a millisecond. */
 bool nc_wait_sleep(struct nc_waiter *waiter, struct nc_patience *patience, uint32_t heard,
                    bool rung);
 

@@ -1,0 +1,92 @@
+/* Makes and finds the bells of the node's processes. See bells.h. */
+
+#include "bells.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "compat.h"
+#include "crowding.h"
+
+/* The memory that the processes of the node share: a line that tells their MPI_COMM_WORLD from
+ * others, written by local rank 0 before all meet; then the bells. NULL: none. */
+static struct shared {
+    _Alignas(NC_LINE) uint64_t world; /* not 0 */
+    struct nc_bell bell[];
+} *shared;
+
+static uint64_t fresh_number(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return ((uint64_t) getpid() << 40 ^ (uint64_t) t.tv_sec << 30 ^ (uint64_t) t.tv_nsec) | 1;
+}
+
+int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell)
+{
+    int mpi_errno = MPI_SUCCESS;
+    void *memory;
+
+    mpi_errno = MPIDU_Init_shm_alloc(
+        sizeof *shared + (size_t) MPIR_Process.local_size * sizeof *shared->bell, &memory);
+    MPIR_ERR_CHECK(mpi_errno);
+    shared = memory;
+    if (MPIR_Process.local_rank == 0)
+        shared->world = fresh_number();
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+    *bell = shared->bell;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_NUMACOLL_bells_free(void)
+{
+    if (shared)
+        MPIDU_Init_shm_free(shared);
+    shared = NULL;
+}
+
+/* What each rank of a communicator tells the others. */
+struct told {
+    uint64_t world; /* 0: without bells */
+    int local_rank, oversubscribed;
+};
+
+int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_bell **bell,
+                              bool *all, bool *oversubscribed)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS, size = node_comm->local_size;
+    struct told mine = {.world = shared ? shared->world : 0,
+                        .local_rank = MPIR_Process.local_rank,
+                        .oversubscribed = MPIDI_NUMACOLL_crowding() != NC_CROWDING_NONE};
+    struct told *told = MPL_malloc((size_t) size * sizeof *told, MPL_MEM_COLL);
+
+    MPIR_ERR_CHKANDJUMP(!told, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather_intra_brucks(&mine, sizeof mine, MPI_BYTE, told, sizeof mine,
+                                            MPI_BYTE, node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    *all = true;
+    *oversubscribed = false;
+    for (int i = 0; i < size; i++) {
+        *all = *all && told[i].world != 0 && told[i].world == told[0].world;
+        *oversubscribed = *oversubscribed || told[i].oversubscribed;
+        local_rank[i] = told[i].local_rank;
+    }
+    if (*all) {
+        for (int i = 0; i < size; i++)
+            bell[i] = &shared->bell[local_rank[i]];
+        *oversubscribed = MPIDI_NUMACOLL_ranks_oversubscribed(local_rank, size);
+    }
+
+fn_exit:
+    MPL_free(told);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,22 @@
+/* The bells of the processes of this node. world.c makes them at MPI_Init where waits yield; comm.c
+ * asks for those of a communicator's ranks. */
+
+#ifndef NUMACOLL_BELLS_H_INCLUDED
+#define NUMACOLL_BELLS_H_INCLUDED
+
+#include "mpidimpl.h"
+#include "../shm/nc_bell.h"
+
+/* Makes the bells of all processes of the node, in memory that they share. Collective over these
+ * processes. *bell: [local_size]; it lives until MPIDI_NUMACOLL_bells_free. Errors: no memory. */
+int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell);
+void MPIDI_NUMACOLL_bells_free(void);
+
+/* Finds the bells of node_comm's ranks, bell[size], and whether these ranks are oversubscribed.
+ * Collective over node_comm; local_rank[size] is scratch memory. *all: all ranks are of one
+ * MPI_COMM_WORLD that has bells; if not, bell[] is not filled. The same on all ranks. Errors: of
+ * MPICH's messages, no memory. */
+int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_bell **bell,
+                              bool *all, bool *oversubscribed);
+
+#endif
