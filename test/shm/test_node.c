@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/nc_level_spec.h"
@@ -954,12 +955,104 @@ static void mark_and_look(void **state)
     free(m.run.segment);
 }
 
+/* How often a long wait calls progress where the ranks do not outnumber the processors, and how
+ * often it steps aside for MPICH's other threads: by the processor time of the waiting thread. */
+struct lookout {
+    uint64_t polls, aside;
+    bool is_aside, wrong;
+};
+
+static int poll_once(void *context)
+{
+    struct lookout *l = context;
+
+    l->polls++;
+    l->wrong |= l->is_aside;
+    return 0;
+}
+
+static void go_aside(void *context, bool aside)
+{
+    struct lookout *l = context;
+
+    l->aside += aside;
+    l->wrong |= l->is_aside == aside;
+    l->is_aside = aside;
+}
+
+static void *come_late(void *word)
+{
+    usleep(100000);
+    nc_atomic_release(word, 1);
+    return NULL;
+}
+
+static uint64_t own_time_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+static void polls_often(void **state)
+{
+    struct lookout l = {0};
+    struct nc_waiter waiter = {.progress = poll_once,
+                               .step_aside = go_aside,
+                               .context = &l,
+                               .spins = nc_wait_spins_of(3000)};
+    struct nc_atomic word = {0};
+    pthread_t other;
+    uint64_t before, took;
+
+    (void) state;
+    pthread_create(&other, NULL, come_late, &word);
+    before = own_time_ns();
+    nc_wait_clock(&word, 1, &waiter);
+    took = own_time_ns() - before;
+    pthread_join(other, NULL);
+    assert_false(l.wrong || l.is_aside);
+#ifdef __SANITIZE_THREAD__
+    took /= 100; /* it makes each load many times as slow */
+#endif
+    assert_in_range(took / l.polls, 0, 5000);
+    assert_in_range(took / l.aside, 0, 20000);
+    assert_int_equal(waiter.ended_yielding, 1);
+}
+
+/* An error of progress does not end a wait, on which other ranks rely; it is kept for the caller.
+ */
+static int fail_once(void *context)
+{
+    ++*(int *) context;
+    return 7;
+}
+
+static void keeps_an_error(void **state)
+{
+    int calls = 0;
+    struct nc_waiter waiter = {.progress = fail_once, .context = &calls};
+    struct nc_atomic word = {0};
+    pthread_t other;
+
+    (void) state;
+    pthread_create(&other, NULL, come_late, &word);
+    nc_wait_clock(&word, 1, &waiter);
+    assert_int_equal(nc_atomic_acquire(&word), 1);
+    pthread_join(other, NULL);
+    assert_int_equal(waiter.error, 7);
+    assert_int_equal(calls, 1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(asleep_in_every_operation),
                                        cmocka_unit_test(asleep_two_ranks_one_slot),
                                        cmocka_unit_test(asleep_many_more_ranks_than_processors),
                                        cmocka_unit_test(mark_and_look),
+                                       cmocka_unit_test(polls_often),
+                                       cmocka_unit_test(keeps_an_error),
                                        cmocka_unit_test(one_slot),
                                        cmocka_unit_test(two_slots_one_set),
                                        cmocka_unit_test(eight_slots_two_sets),

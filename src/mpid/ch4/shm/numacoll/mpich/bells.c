@@ -13,7 +13,7 @@
 static struct shared {
     _Alignas(NC_LINE) uint64_t world; /* not 0 */
     struct nc_bell bell[];
-} *shared;
+} * shared;
 
 static uint64_t fresh_number(void)
 {

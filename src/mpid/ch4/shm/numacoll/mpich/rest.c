@@ -24,7 +24,7 @@ static _Thread_local struct {
      * announce, so the thread may sleep. */
     bool listening;
     uint32_t heard;
-    unsigned taken; /* cells taken when the thread began to listen */
+    unsigned taken; /* cells taken at the last call */
 } wait;
 
 void MPIR_numacoll_rests_start(struct nc_bell *bell, int mine, const struct nc_waiter *like)
@@ -67,19 +67,19 @@ void MPIR_numacoll_wait_begins(void)
 static void begin_to_listen(void)
 {
     wait.heard = nc_bell_listen(wait.waiter.bell);
-    wait.taken = MPIR_numacoll_cells_taken;
     wait.listening = true;
 }
 
 /* The order is: listen (S1), poll MPICH's queues (S5), let the caller look at its request, sleep
  * (S6). So the sleep is one call later than the decision. A poll that has taken a cell says nothing
- * about the next cell, so another poll follows it. */
+ * about the next cell, and where cells come, a wait is not in vain: it begins anew. */
 void MPIR_numacoll_wait_goes_on(void)
 {
     enum { POLLS = 4 }; /* the first polls follow each other at once */
 
-    if (wait.listening && wait.taken != MPIR_numacoll_cells_taken) {
-        begin_to_listen();
+    if (wait.taken != MPIR_numacoll_cells_taken) {
+        wait.taken = MPIR_numacoll_cells_taken;
+        MPIR_numacoll_wait_begins();
     } else if (wait.listening) {
         wait.listening = false;
         nc_wait_sleep(&wait.waiter, &wait.patience, wait.heard, false);

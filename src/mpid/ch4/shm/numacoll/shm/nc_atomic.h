@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* A 64-bit word in shared memory. One process at a time writes it and others read it; only a word
- * that is changed by nc_atomic_add_acq_rel alone may have many writers at a time. */
+ * that is changed by nc_atomic_add_ordered alone may have many writers at a time. */
 struct nc_atomic {
     uint64_t value;
 };
@@ -47,16 +47,6 @@ static inline void nc_atomic_release(struct nc_atomic *a, uint64_t value)
     __atomic_store_n(&a->value, value, __ATOMIC_RELEASE);
 }
 
-/* Adds n to a word that many ranks add to, and returns the value before. It acquires what all
- * earlier adds have released, and releases that together with the caller's own writes: a rank that
- * acquires a sum sees what was written before each add in that sum. */
-static inline uint64_t nc_atomic_add_acq_rel(struct nc_atomic *a, uint64_t n)
-{
-    nc_observe_load(a);
-    nc_observe_store(a);
-    return __atomic_fetch_add(&a->value, n, __ATOMIC_ACQ_REL);
-}
-
 /* ---- sequentially consistent accesses, for PROTOCOLS.md, section 5.2 ----
  *
  * All of them are in one order that all processes agree on, so of a process that stores word A and
@@ -78,6 +68,16 @@ static inline void nc_atomic_store_ordered(struct nc_atomic *a, uint64_t value)
 {
     nc_observe_store(a);
     __atomic_store_n(&a->value, value, __ATOMIC_SEQ_CST);
+}
+
+/* Adds n to a word that many ranks add to, and returns the value before. It acquires what all
+ * earlier adds have released, and releases that together with the caller's own writes: a rank that
+ * acquires a sum sees what was written before each add in that sum. */
+static inline uint64_t nc_atomic_add_ordered(struct nc_atomic *a, uint64_t n)
+{
+    nc_observe_load(a);
+    nc_observe_store(a);
+    return __atomic_fetch_add(&a->value, n, __ATOMIC_SEQ_CST);
 }
 
 /* Sets or clears bits of a word that many processes change. */

@@ -118,7 +118,7 @@ static inline void nc_release(struct nc_atomic *word, nc_clock clock,
 static inline uint64_t nc_release_add(struct nc_atomic *word, uint64_t n,
                                       const struct nc_waiter *waiter)
 {
-    uint64_t before = nc_atomic_add_acq_rel(word, n);
+    uint64_t before = nc_atomic_add_ordered(word, n);
 
     if (__builtin_expect(waiter->parking != NULL, 0))
         nc_parking_wake(waiter->parking, word, before + n);
