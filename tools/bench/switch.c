@@ -20,7 +20,7 @@ struct variable {
 };
 
 static struct json_object *all_numbers;
-static struct variable algorithm, fallback, others[MAX_PARAMETERS + 1];
+static struct variable algorithm, fallback, others[MAX_PARAMETERS + 2];
 static int other_count; /* variables that switch_on has written */
 static const struct collective *opened;
 static bool counted; /* whether `session` and `calls` are open */
@@ -316,6 +316,9 @@ const char *switch_on(const struct algorithm *a)
     /* the device chooses before MPICH, and does not ask which of MPICH's algorithms is wanted */
     if (!error && strcmp(a->name, "auto") && !algorithm_is_numacoll(a))
         error = write_other("MPIR_CVAR_DEVICE_COLLECTIVES", "none");
+    /* MPICH's algorithms are measured with MPICH's own way of waiting */
+    if (!error && !algorithm_is_numacoll(a))
+        error = write_other(PREFIX "YIELD", "off");
     for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
         error = write_parameter(&a->parameters[i]);
     if (algorithm_is_numacoll(a))

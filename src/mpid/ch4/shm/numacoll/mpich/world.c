@@ -14,6 +14,7 @@
 #include "diag.h"
 #include "location.h"
 #include "numacoll_hooks.h"
+#include "numacoll_waits.h"
 #include "pvars.h"
 #include "report.h"
 #include "rest.h"
@@ -191,7 +192,9 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
     static _Thread_local int last, fruitless;
     int now = 0;
 
-    if (MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_off)
+    /* a tool may switch MPICH's own way of waiting on and off (numacoll-bench does) */
+    MPIR_numacoll_rests = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
+    if (!MPIR_numacoll_rests)
         return MPI_SUCCESS;
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
         now += MPL_atomic_relaxed_load_int(&MPIDI_VCI(i).progress_count);
