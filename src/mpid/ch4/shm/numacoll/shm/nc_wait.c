@@ -66,11 +66,11 @@ enum nc_stage nc_wait_stage(struct nc_waiter *w, struct nc_patience *p)
         p->began = p->now = now_ns();
     else if (!w->yield && p->now - p->began <= FRUITLESS_NS)
         p->now = now_ns();
+    if (!w->yield && p->now - p->began <= FRUITLESS_NS)
+        return NC_STAGE_SPIN;
     if (w->gentle && p->now < nc_atomic_acquire(until_of(w)))
         return NC_STAGE_SLEEP;
-    if (w->yield)
-        return w->gentle && p->now - p->began > LONG_NS ? NC_STAGE_SLEEP : NC_STAGE_YIELD;
-    return p->now - p->began > FRUITLESS_NS ? NC_STAGE_YIELD : NC_STAGE_SPIN;
+    return w->yield && w->gentle && p->now - p->began > LONG_NS ? NC_STAGE_SLEEP : NC_STAGE_YIELD;
 }
 
 static uint64_t late_ns(const struct nc_waiter *w)
@@ -89,7 +89,7 @@ static void step_aside(struct nc_waiter *w, bool aside)
 void nc_wait_yield(struct nc_waiter *w, struct nc_patience *p)
 {
     struct nc_atomic *until = until_of(w);
-    uint64_t before = p->now, asleep;
+    uint64_t before = now_ns(), asleep;
 
     step_aside(w, true);
     sched_yield();
