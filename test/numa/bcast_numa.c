@@ -19,7 +19,7 @@
 
 #include "../mpi/coll/nctest.h"
 
-enum { SMALLEST = 4, STEP = 8, LARGEST = 1 << 20, PAGE = 4096, HUGE = 2 << 20 };
+enum { SMALLEST = 4, STEP = 8, LARGEST = 1 << 20, PAGE = 4096, FRONT = 3 * PAGE, HUGE = 2 << 20 };
 
 /* Pages of a region. absent: nobody had allocated them when we came. */
 enum { PAGES, RIGHT, WRONG, ABSENT, SAID_RIGHT, SAID_WRONG, SAID_UNVERIFIED, ERRORS, NUMBERS };
@@ -117,12 +117,13 @@ static void look_at_pages(char *region, size_t pages, int node, numbers n)
     free(resident);
 }
 
-/* Behind a header page the regions follow each other by rank (PROTOCOLS.md, section 2). */
+/* Behind the header page and the parking, which for a few ranks has two pages, the regions follow
+ * each other by rank (PROTOCOLS.md, section 2). */
 static void look_at_region(char *segment, size_t bytes, int node, numbers n)
 {
-    size_t pages = (bytes - PAGE) / (size_t) nc_size / PAGE;
+    size_t pages = (bytes - FRONT) / (size_t) nc_size / PAGE;
 
-    look_at_pages(segment + PAGE + (size_t) nc_rank * pages * PAGE, pages, node, n);
+    look_at_pages(segment + FRONT + (size_t) nc_rank * pages * PAGE, pages, node, n);
 }
 
 /* Huge pages belong to nodes, in the order of the nodes' lowest ranks. */
