@@ -2,7 +2,7 @@
  * parks here; a rank that moves a clock (nc_release in nc_wait.h) looks here whom it has to wake.
  * PROTOCOLS.md, section 5.2.
  *
- * Shared memory, nc_parking_bytes bytes behind the header page of the segment, zero at first:
+ * Shared memory, behind the header page of the segment (core/nc_layout.h), zero at first:
  *
  *     bucket b    NC_BUCKET_WORDS words. Bit r % 64 of word r / 64: rank r is parked for a word of
  *                 bucket b. Writers: all ranks, by atomic bit operations, each its own bit;
@@ -28,7 +28,7 @@ struct nc_place {
     struct nc_atomic wanted;            /* the clock that the word must reach */
 };
 
-_Static_assert(sizeof(struct nc_place) == NC_PLACE_BYTES, "nc_parking_bytes counts them");
+_Static_assert(sizeof(struct nc_place) == NC_PLACE_BYTES, "nc_layout_front_bytes counts them");
 
 /* A rank's view of a communicator's parking. Private memory. */
 struct nc_parking {
