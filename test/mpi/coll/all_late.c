@@ -1,8 +1,8 @@
 /* Tests that ranks which wait long use little processor time: rank 0 comes late to a barrier, a
- * broadcast, messages and an allreduce, and each other rank compares its processor time meanwhile
- * with a limit, if the waits of this job rest: if YIELD says so, or if ranks outnumber processors.
- * Then the same in quick rounds, where nobody is late. Rank 0 prints how many waits of all ranks
- * slept: asleep NUMBER.
+ * broadcast, messages, the lock of a window and an allreduce, and each other rank compares its
+ * processor time meanwhile with a limit, if the waits of this job rest: if YIELD says so, or if
+ * ranks outnumber processors. Then the same in quick rounds, where nobody is late. Rank 0 prints
+ * how many waits of all ranks slept: asleep NUMBER.
  *
  *   all_late                      all that
  *   all_late SECONDS [ROUNDS]     one barrier to which rank 0 comes so late, and quick rounds; each
@@ -83,6 +83,88 @@ static void recv(int round)
     expect(data, INTS, round);
 }
 
+/* Sends INTS numbers to all other ranks. */
+static void send_all(int round, int tag)
+{
+    int data[INTS];
+
+    fill(data, INTS, round);
+    for (int r = 1; r < nc_size; r++)
+        MPI_Send(data, INTS, MPI_INT, r, tag, MPI_COMM_WORLD);
+}
+
+static void probe(int round)
+{
+    int data[INTS] = {0};
+    MPI_Message message;
+
+    if (nc_rank == 0) {
+        send_all(round, 10);
+        send_all(round, 11);
+        return;
+    }
+    MPI_Probe(0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(data, INTS, MPI_INT, 0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect(data, INTS, round);
+    MPI_Mprobe(0, 11, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(data, INTS, MPI_INT, &message, MPI_STATUS_IGNORE);
+    expect(data, INTS, round);
+}
+
+/* Receives two messages, by MPI_Waitany and by MPI_Waitsome. */
+static void waitany(int round)
+{
+    enum { ANY, SOME, MESSAGES_HERE };
+    int data[MESSAGES_HERE][INTS] = {{0}}, indices[MESSAGES_HERE], count;
+    MPI_Request requests[MESSAGES_HERE];
+
+    if (nc_rank == 0) {
+        send_all(round, 12 + ANY);
+        send_all(round, 12 + SOME);
+        return;
+    }
+    for (int i = 0; i < MESSAGES_HERE; i++)
+        MPI_Irecv(data[i], INTS, MPI_INT, 0, 12 + i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitany(MESSAGES_HERE, requests, indices, MPI_STATUS_IGNORE);
+    MPI_Waitsome(MESSAGES_HERE, requests, &count, indices, MPI_STATUSES_IGNORE);
+    if (count != 1)
+        nc_fail("MPI_Waitsome's requests", count, 1);
+    for (int i = 0; i < MESSAGES_HERE; i++)
+        expect(data[i], INTS, round);
+}
+
+static MPI_Win win = MPI_WIN_NULL;
+
+/* MPICH makes these when a window is made, and when it is freed. */
+static void count_calls_of_window(void)
+{
+    nc_count(NC_BARRIER, MPI_COMM_WORLD);
+    nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
+}
+
+/* All others add to a number in rank 0's memory, which only rank 0 can let them do. */
+static void lock(int round)
+{
+    static int total, rounds;
+    int one = 1;
+
+    (void) round;
+    if (win == MPI_WIN_NULL) {
+        count_calls_of_window();
+        MPI_Win_create(&total, sizeof total, sizeof total, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    }
+    rounds++;
+    if (nc_rank) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win);
+        MPI_Win_unlock(0, win);
+    }
+    nc_barrier(MPI_COMM_WORLD);
+    if (nc_rank == 0 && total != rounds * (nc_size - 1))
+        nc_fail("sum in the window", total, rounds * (nc_size - 1));
+    nc_barrier(MPI_COMM_WORLD);
+}
+
 /* Some messages at once; the last one is so long that MPICH sends it in many pieces. */
 static void waitall(int round)
 {
@@ -113,6 +195,9 @@ static const struct {
              {"processor time in a late bcast (ms, at most)", bcast},
              {"processor time in a late recv (ms, at most)", recv},
              {"processor time in a late waitall (ms, at most)", waitall},
+             {"processor time in a late probe (ms, at most)", probe},
+             {"processor time in a late waitany (ms, at most)", waitany},
+             {"processor time in a late lock (ms, at most)", lock},
              {"processor time in a late allreduce (ms, at most)", allreduce}};
 
 enum { CALLS = sizeof calls / sizeof *calls };
@@ -194,6 +279,8 @@ int main(int argc, char **argv)
         make_late(c, argc > 1 ? atof(argv[1]) : LATE);
     for (int i = 0; i < rounds * CALLS; i++)
         calls[i % CALLS].call(i);
+    count_calls_of_window();
+    MPI_Win_free(&win);
     slept = nc_sum(nc_pvar_read(&asleep));
     if (nc_rank == 0)
         printf("asleep %llu\n", slept);

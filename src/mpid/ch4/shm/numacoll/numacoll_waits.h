@@ -12,8 +12,9 @@
 extern bool MPIR_numacoll_rests;
 
 /* At the start of a wait, and before each poll of the progress engine in it: gives the processor
- * away, or sleeps, where that pays. */
-void MPIR_numacoll_wait_begins(void);
+ * away, or sleeps, where that pays. Between two polls the caller looks whether its wait is over.
+ * rung: inside a node only messages in this process's queue end the wait, so a ring does. */
+void MPIR_numacoll_wait_begins(bool rung);
 void MPIR_numacoll_wait_goes_on(void);
 
 /* After a message has been put into the queue of a process of this node: wakes the process if it

@@ -90,3 +90,14 @@ fn_exit:
 fn_fail:
     goto fn_exit;
 }
+
+bool MPIDI_NUMACOLL_is_wanted(void *unused)
+{
+    bool wanted = MPIR_Process.size > MPIR_Process.local_size ||
+                  MPIDI_global.avt_mgr.n_avts > 1; /* worlds */
+
+    (void) unused;
+    for (int i = 0; i < NC_QUEUES && !wanted; i++)
+        wanted = NC_POSTPONED(i);
+    return wanted;
+}

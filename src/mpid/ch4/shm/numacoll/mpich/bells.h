@@ -19,4 +19,9 @@ void MPIDI_NUMACOLL_bells_free(void);
 int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_bell **bell,
                               bool *all, bool *oversubscribed);
 
+/* struct nc_waiter.is_wanted: whether something may need this process that does not ring its bell:
+ * processes of other nodes or of other MPI_COMM_WORLDs, or a message of this process that waits for
+ * a free cell. */
+bool MPIDI_NUMACOLL_is_wanted(void *unused);
+
 #endif

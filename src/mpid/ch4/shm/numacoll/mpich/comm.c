@@ -67,17 +67,6 @@ static int progress(void *unused)
     return mpi_errno;
 }
 
-/* nc_waiter.is_wanted: other nodes; and messages of this process that wait for a free cell, because
- * who frees one does not ring. */
-static bool is_wanted(void *unused)
-{
-    bool wanted = MPIR_Process.size > MPIR_Process.local_size;
-
-    for (int i = 0; i < NC_QUEUES && !wanted; i++)
-        wanted = NC_POSTPONED(i);
-    return wanted;
-}
-
 /* The slots that this communicator's settings ask for, before the node's budget is looked at. With
  * QUEUE_BUDGET the model derives slots and fragments, otherwise they are QUEUE_LENGTH and
  * FRAGMENT_SIZE. */
@@ -223,7 +212,7 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
     state->waiter = (struct nc_waiter){
         .progress = progress,
         .step_aside = MPIR_numacoll_step_aside,
-        .is_wanted = is_wanted,
+        .is_wanted = MPIDI_NUMACOLL_is_wanted,
         .spins = w->spins,
         .yield = w->gentle &&
                  (state->oversubscribed || MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on),

@@ -25,6 +25,7 @@ static _Thread_local struct {
     bool listening;
     uint32_t heard;
     unsigned taken; /* cells taken at the last call */
+    bool rung;
 } wait;
 
 void MPIR_numacoll_rests_start(struct nc_bell *bell, int mine, const struct nc_waiter *like)
@@ -49,7 +50,7 @@ void MPIR_numacoll_step_aside(void *unused, bool aside)
         MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 }
 
-void MPIR_numacoll_wait_begins(void)
+void MPIR_numacoll_wait_begins(bool rung)
 {
     struct nc_atomic until = wait.waiter.until_own;
     uint64_t late = wait.waiter.late;
@@ -61,6 +62,7 @@ void MPIR_numacoll_wait_begins(void)
     wait.patience = (struct nc_patience){0};
     wait.polls = 0;
     wait.listening = false;
+    wait.rung = rung;
 }
 
 /* Begins to listen; the caller polls after that. */
@@ -68,6 +70,17 @@ static void begin_to_listen(void)
 {
     wait.heard = nc_bell_listen(wait.waiter.bell);
     wait.listening = true;
+}
+
+/* Sleeps. Another thread of this process may end the wait without a ring (a message of the process
+ * to itself), and so may a poll that finishes one step of a nonblocking collective and begins the
+ * next; so the first sleeps are short even where all else rings. */
+static void sleep_a_while(void)
+{
+    enum { SHORT_SLEEPS = 5 };
+
+    nc_wait_sleep(&wait.waiter, &wait.patience, wait.heard,
+                  wait.rung && !MPIR_IS_THREADED && wait.patience.sleeps >= SHORT_SLEEPS);
 }
 
 /* The order is: listen (S1), poll MPICH's queues (S5), let the caller look at its request, sleep
@@ -79,10 +92,10 @@ void MPIR_numacoll_wait_goes_on(void)
 
     if (wait.taken != MPIR_numacoll_cells_taken) {
         wait.taken = MPIR_numacoll_cells_taken;
-        MPIR_numacoll_wait_begins();
+        MPIR_numacoll_wait_begins(wait.rung);
     } else if (wait.listening) {
         wait.listening = false;
-        nc_wait_sleep(&wait.waiter, &wait.patience, wait.heard, false);
+        sleep_a_while();
     } else if (++wait.polls > POLLS) {
         switch (nc_wait_stage(&wait.waiter, &wait.patience)) {
             case NC_STAGE_SPIN:

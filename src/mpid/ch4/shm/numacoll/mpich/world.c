@@ -227,6 +227,7 @@ static int start_yielding(void)
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
     struct nc_waiter like = {.step_aside = MPIR_numacoll_step_aside,
+                             .is_wanted = MPIDI_NUMACOLL_is_wanted,
                              .yield = true,
                              .sleep = w->sleep,
                              .gentle = true,

@@ -70,8 +70,9 @@ enum nc_stage nc_wait_stage(struct nc_waiter *waiter, struct nc_patience *patien
 void nc_wait_yield(struct nc_waiter *waiter, struct nc_patience *patience);
 
 /* Sleeps until the bell is rung (heard: of nc_bell_listen), or for some time, and returns whether
- * that time has passed. rung: what the wait is for rings the bell; if not, or if the process is
- * wanted, the time is 50 microseconds, doubled from sleep to sleep up to a millisecond. */
+ * that time has passed. rung: what the wait is for rings the bell, and the time is 10 milliseconds;
+ * if not, or if the process is wanted, it is 50 microseconds, doubled from sleep to sleep up to a
+ * millisecond. */
 bool nc_wait_sleep(struct nc_waiter *waiter, struct nc_patience *patience, uint32_t heard,
                    bool rung);
 
