@@ -66,7 +66,7 @@ struct nc_stream *MPIDI_NUMACOLL_block_streams(const struct nc_call *call,
 int MPIDI_NUMACOLL_internal_error(void);
 
 /* The error of a function of shm/ as an error code of MPICH. A positive one is MPICH's own already:
- * a wait returns what MPICH's progress returned. */
+ * the movers of buffer.c and the op kernel of coll/reduction.c return MPICH's errors. */
 static inline int MPIDI_NUMACOLL_error(int error)
 {
     return error >= 0 ? error : MPIDI_NUMACOLL_internal_error();

@@ -51,7 +51,7 @@ struct nc_barrier {
     void *context;
 };
 
-/* Makes barrier number n. 0, the error of a wait, or, on rank 0, the error of `between`. */
+/* Makes barrier number n. 0, or, on rank 0, the error of `between`. */
 typedef int (*nc_barrier_function)(struct nc_barrier *, uint64_t n);
 
 int nc_barrier_tree(struct nc_barrier *barrier, uint64_t n);
@@ -112,11 +112,11 @@ static inline void nc_barrier_signal(const struct nc_barrier *b, int reader, uin
     nc_release(nc_barrier_at(b, reader, b->rank), n, b->waiter);
 }
 
-/* Waits for the signal of a rank. 0, or the error of the wait. */
-static inline int nc_barrier_await(const struct nc_barrier *b, int writer, uint64_t n)
+/* Waits for the signal of a rank. */
+static inline void nc_barrier_await(const struct nc_barrier *b, int writer, uint64_t n)
 {
     /* acquire of R4 */
-    return nc_wait_clock(nc_barrier_at(b, b->rank, writer), n, b->waiter);
+    nc_wait_clock(nc_barrier_at(b, b->rank, writer), n, b->waiter);
 }
 
 /* Opens the gate of a rank's area: all ranks that wait there may go on. */
@@ -127,11 +127,11 @@ static inline void nc_barrier_open(const struct nc_barrier *b, int owner, uint64
     nc_release(nc_barrier_gate(b, owner), n, b->waiter);
 }
 
-/* Waits until the gate of a rank's area is open. 0, or the error of the wait. */
-static inline int nc_barrier_pass(const struct nc_barrier *b, int owner, uint64_t n)
+/* Waits until the gate of a rank's area is open. */
+static inline void nc_barrier_pass(const struct nc_barrier *b, int owner, uint64_t n)
 {
     /* acquire of R5 */
-    return nc_wait_clock(nc_barrier_gate(b, owner), n, b->waiter);
+    nc_wait_clock(nc_barrier_gate(b, owner), n, b->waiter);
 }
 
 /* Adds 1 to the counter of a rank's area, and returns the sum before. */

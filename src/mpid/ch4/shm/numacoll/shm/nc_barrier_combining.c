@@ -40,15 +40,11 @@ static void descend(const struct nc_barrier *b, int half, uint64_t n)
 }
 
 /* The barrier without `between`. */
-static int combine(const struct nc_barrier *b, uint64_t n)
+static void combine(const struct nc_barrier *b, int half, uint64_t n)
 {
-    int half = climb(b), error = 0;
-
     if (half < b->ranks)
-        error = nc_barrier_pass(b, node_at(b, half), n); /* 5 */
-    if (!error)
-        descend(b, half, n);
-    return error;
+        nc_barrier_pass(b, node_at(b, half), n); /* 5 */
+    descend(b, half, n);
 }
 
 /* Rank 0 in a barrier with `between`. The rank that climbed all opens the gate of rank 0, which is
@@ -56,10 +52,10 @@ static int combine(const struct nc_barrier *b, uint64_t n)
  * where that rank waits. */
 static int combine_for_root(const struct nc_barrier *b, int half, uint64_t n)
 {
-    int error = half < b->ranks ? nc_barrier_pass(b, 0, n) : 0, top = 1;
+    int error, top = 1;
 
-    if (error)
-        return error;
+    if (half < b->ranks)
+        nc_barrier_pass(b, 0, n);
     error = nc_barrier_between(b); /* 3 */
     while (2 * top < b->ranks)
         top *= 2;
@@ -70,23 +66,25 @@ static int combine_for_root(const struct nc_barrier *b, int half, uint64_t n)
 }
 
 /* Any other rank in a barrier with `between`. */
-static int combine_under_root(const struct nc_barrier *b, int half, uint64_t n)
+static void combine_under_root(const struct nc_barrier *b, int half, uint64_t n)
 {
-    int error;
-
     if (half >= b->ranks) {
         nc_barrier_open(b, 0, n); /* 2 */
         half /= 2;
     }
-    error = nc_barrier_pass(b, node_at(b, half), n); /* 5 */
-    if (!error)
-        descend(b, half, n);
-    return error;
+    nc_barrier_pass(b, node_at(b, half), n); /* 5 */
+    descend(b, half, n);
 }
 
 int nc_barrier_combining(struct nc_barrier *b, uint64_t n)
 {
-    if (!b->between)
-        return combine(b, n);
-    return b->rank == 0 ? combine_for_root(b, climb(b), n) : combine_under_root(b, climb(b), n);
+    int half = climb(b);
+
+    if (b->between && b->rank == 0)
+        return combine_for_root(b, half, n);
+    if (b->between)
+        combine_under_root(b, half, n);
+    else
+        combine(b, half, n);
+    return 0;
 }

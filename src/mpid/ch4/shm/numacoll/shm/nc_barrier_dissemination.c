@@ -5,18 +5,15 @@
 #include "nc_barrier.h"
 
 /* 1, 2. After the round of distance d this rank knows that the 2d - 1 ranks before it have arrived,
- * most of them by signals of other ranks. 0, or the error of a wait. */
-static int disseminate(const struct nc_barrier *b, uint64_t n)
+ * most of them by signals of other ranks. */
+static void disseminate(const struct nc_barrier *b, uint64_t n)
 {
-    int error = 0;
-
-    for (int distance = 1; distance < b->ranks && !error; distance *= 2) {
+    for (int distance = 1; distance < b->ranks; distance *= 2) {
         int to = b->rank + distance, from = b->rank - distance;
 
         nc_barrier_signal(b, to < b->ranks ? to : to - b->ranks, n);
-        error = nc_barrier_await(b, from >= 0 ? from : from + b->ranks, n);
+        nc_barrier_await(b, from >= 0 ? from : from + b->ranks, n);
     }
-    return error;
 }
 
 /* 3, 4. Every rank knows that all have arrived, but must not leave before rank 0 has done
@@ -25,8 +22,10 @@ static int wait_for_root(const struct nc_barrier *b, uint64_t n)
 {
     int error;
 
-    if (b->rank != 0)
-        return nc_barrier_pass(b, 0, n);
+    if (b->rank != 0) {
+        nc_barrier_pass(b, 0, n);
+        return 0;
+    }
     error = nc_barrier_between(b);
     nc_barrier_open(b, 0, n);
     return error;
@@ -34,7 +33,6 @@ static int wait_for_root(const struct nc_barrier *b, uint64_t n)
 
 int nc_barrier_dissemination(struct nc_barrier *b, uint64_t n)
 {
-    int error = disseminate(b, n);
-
-    return error || !b->between ? error : wait_for_root(b, n);
+    disseminate(b, n);
+    return b->between ? wait_for_root(b, n) : 0;
 }

@@ -7,15 +7,11 @@
 #include "nc_barrier.h"
 
 /* 1. Waits until all ranks below this one have arrived, for children with small subtrees first,
- * which arrive first. 0, or the error of a wait. */
-static int await_children(const struct nc_barrier *b, uint64_t n)
+ * which arrive first. */
+static void await_children(const struct nc_barrier *b, uint64_t n)
 {
-    for (size_t i = (size_t) b->arrival.children; i > 0; i--) {
-        int error = nc_barrier_await(b, b->arrival.child[i - 1], n);
-        if (error)
-            return error;
-    }
-    return 0;
+    for (size_t i = (size_t) b->arrival.children; i > 0; i--)
+        nc_barrier_await(b, b->arrival.child[i - 1], n);
 }
 
 /* 4. Releases the children in the second tree. */
@@ -38,24 +34,22 @@ static int lead(const struct nc_barrier *b, uint64_t n)
 }
 
 /* Any other rank. */
-static int follow(const struct nc_barrier *b, uint64_t n)
+static void follow(const struct nc_barrier *b, uint64_t n)
 {
-    int error;
-
     nc_barrier_signal(b, b->arrival.parent, n); /* 2 */
-    if (b->gate)
-        return nc_barrier_pass(b, 0, n);               /* 5 */
-    error = nc_barrier_await(b, b->release.parent, n); /* 5 */
-    if (!error)
+    if (b->gate) {
+        nc_barrier_pass(b, 0, n); /* 5 */
+    } else {
+        nc_barrier_await(b, b->release.parent, n); /* 5 */
         tell_children(b, n);
-    return error;
+    }
 }
 
 int nc_barrier_tree(struct nc_barrier *b, uint64_t n)
 {
-    int error = await_children(b, n);
-
-    if (error)
-        return error;
-    return b->rank == 0 ? lead(b, n) : follow(b, n);
+    await_children(b, n);
+    if (b->rank == 0)
+        return lead(b, n);
+    follow(b, n);
+    return 0;
 }

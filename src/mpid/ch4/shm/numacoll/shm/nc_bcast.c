@@ -67,11 +67,8 @@ static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_s
 
     nc_transfer_begin(&b->transfer, &flow, stream, b->transfer.queue->rank);
     flow.children = &all;
-    for (uint64_t i = 0; i < flow.fragments; i++) {
-        int error = nc_transfer_send(&b->transfer, &flow, &readers, i);
-        if (error)
-            return error;
-    }
+    for (uint64_t i = 0; i < flow.fragments; i++)
+        nc_transfer_send(&b->transfer, &flow, &readers, i);
     return flow.copied;
 }
 
@@ -84,43 +81,36 @@ struct message {
     struct nc_control_header relayed; /* announces the fragments in my own ring */
 };
 
-/* Announces fragment i to the children from .. to - 1. 0, or the error of a wait. */
-static int tell(struct nc_bcast *b, const struct part *p, int from, int to,
-                const struct nc_control_header *header, uint64_t i)
+/* Announces fragment i to the children from .. to - 1. */
+static void tell(struct nc_bcast *b, const struct part *p, int from, int to,
+                 const struct nc_control_header *header, uint64_t i)
 {
     struct nc_children some = children(p, from, to);
 
-    return from < to ? nc_transfer_announce_to_children(&b->transfer, &some, header, i) : 0;
+    if (from < to)
+        nc_transfer_announce_to_children(&b->transfer, &some, header, i);
 }
 
 /* 6, 7: announces a fragment to the children, which read where I read, and copies it to the user.
  */
-static int read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
+static void read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
-    int error = tell(b, p, 0, p->place.children, &m->flow.header, i);
-
-    if (!error)
-        nc_transfer_out(&b->transfer, &m->flow, i, nc_transfer_source(&b->transfer, &m->flow, i));
-    return error;
+    tell(b, p, 0, p->place.children, &m->flow.header, i);
+    nc_transfer_out(&b->transfer, &m->flow, i, nc_transfer_source(&b->transfer, &m->flow, i));
 }
 
 /* B1 to B3: copies a fragment from the source's ring into a slot of mine, announces that, and
  * copies it from my slot to the user. */
-static int relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m,
-                          const struct nc_readers *readers, uint64_t i)
+static void relay_fragment(struct nc_bcast *b, const struct part *p, struct message *m,
+                           const struct nc_readers *readers, uint64_t i)
 {
     char *slot;
-    int error = tell(b, p, 0, p->beside, &m->flow.header, i);
 
-    if (!error)
-        error = nc_transfer_take_slot(&b->transfer, readers, i, &slot);
-    if (error)
-        return error;
+    tell(b, p, 0, p->beside, &m->flow.header, i);
+    slot = nc_transfer_take_slot(&b->transfer, readers, i);
     nc_transfer_relay(&b->transfer, &m->flow, i, slot);
-    error = tell(b, p, p->beside, p->place.children, &m->relayed, i);
-    if (!error)
-        nc_transfer_out(&b->transfer, &m->flow, i, slot);
-    return error;
+    tell(b, p, p->beside, p->place.children, &m->relayed, i);
+    nc_transfer_out(&b->transfer, &m->flow, i, slot);
 }
 
 static int read_fragments(struct nc_bcast *b, const struct part *p, struct message *m)
@@ -133,11 +123,11 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     if (p->relays)
         m->flow.how &= ~NC_COPY_REMOTE; /* the copy to the user reads my own ring */
     for (uint64_t i = 0; i < m->flow.fragments; i++) {
-        int error = nc_queue_await(q, m->flow.control, i + 1);
-        if (!error)
-            error = p->relays ? relay_fragment(b, p, m, &readers, i) : read_fragment(b, p, m, i);
-        if (error)
-            return error;
+        nc_queue_await(q, m->flow.control, i + 1);
+        if (p->relays)
+            relay_fragment(b, p, m, &readers, i);
+        else
+            read_fragment(b, p, m, i);
         nc_transfer_acknowledge(&b->transfer, i + 1, i + 1 < m->flow.fragments,
                                 q->geometry.set_slots);
     }
@@ -150,37 +140,31 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     struct nc_queue *q = b->transfer.queue;
     struct nc_children all = children(p, 0, p->place.children);
     struct message m;
-    int error;
 
     nc_copy_prefetch_out(stream);
-    error = nc_transfer_meet(&b->transfer, &m.flow, nc_queue_recv_control(q, q->rank), stream,
-                             p->source, 1);
-    if (error)
-        return error;
+    nc_transfer_meet(&b->transfer, &m.flow, nc_queue_recv_control(q, q->rank), stream, p->source,
+                     1);
     *sent = m.flow.header.total;
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
     if (p->place.children > 0)
-        error = nc_transfer_pass_on(&b->transfer, &all, &m.flow.header, m.flow.control->payload);
+        nc_transfer_pass_on(&b->transfer, &all, &m.flow.header, m.flow.control->payload);
     nc_transfer_payload(&b->transfer, &m.flow, 0);
-    return error ? error : m.flow.copied;
+    return m.flow.copied;
 }
 
 int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t *sent)
 {
     struct part p;
-    int error;
+    int copied = 0;
 
     find_part(&p, b, root);
     *sent = nc_stream_rest(stream);
     if (b->transfer.queue->rank != root)
-        error = read_message(b, &p, stream, sent);
-    else if (p.place.children == 0)
-        error = 0;
-    else if (nc_transfer_is_inline(stream))
-        error = write_inline(b, &p, stream);
-    else
-        error = write_fragments(b, &p, stream);
+        copied = read_message(b, &p, stream, sent);
+    else if (p.place.children > 0)
+        copied = nc_transfer_is_inline(stream) ? write_inline(b, &p, stream)
+                                               : write_fragments(b, &p, stream);
     nc_queue_end(b->transfer.queue);
-    return error;
+    return copied;
 }

@@ -19,8 +19,8 @@ struct nc_bcast {
  * read (a relay) copies each fragment once into its own ring.
  *
  * *sent: length of the root's stream, bytes. A reader's stream may have another length: what is too
- * much is dropped, what is missing stays as it was. 0, or the error of a wait or of a copy; after
- * an error of a copy the other ranks are still served.
+ * much is dropped, what is missing stays as it was. 0, or the error of a copy; after it the other
+ * ranks are still served.
  *
  * Source: Kurnosov, Tokmasheva 2020, with the slot protocol of PROTOCOLS.md; groups: Kurnosov 2023,
  * BcastGroup, but a fragment goes on as soon as it has arrived. */

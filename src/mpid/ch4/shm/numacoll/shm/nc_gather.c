@@ -22,17 +22,14 @@ struct gather {
 
 /* Round 0 of a sender: G1; and G2 and G3 of fragment 0, if the message does not fit a control slot.
  */
-static int send_first(struct gather *g, struct nc_stream *mine)
+static void send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_transfer *t = g->transfer;
-    struct nc_control *control;
-    int error = nc_queue_take_send_control(t->queue, &g->told, &control);
+    struct nc_control *control = nc_queue_take_send_control(t->queue, &g->told);
 
-    if (error)
-        return error;
     if (nc_transfer_is_inline(mine)) {
         g->copied = nc_transfer_inline(t, control, 0, mine, 0);
-        return 0;
+        return;
     }
     nc_transfer_begin(t, &g->mine, mine, t->queue->rank);
     g->mine.control = control;
@@ -42,9 +39,9 @@ static int send_first(struct gather *g, struct nc_stream *mine)
         /* alone in the group: nobody reads its slots, so only the length is announced */
         g->mine.fragments = 0;
         nc_transfer_announce(t, control, &g->mine.header, 0);
-        return 0;
+        return;
     }
-    return nc_transfer_send(t, &g->mine, &g->readers, 0);
+    nc_transfer_send(t, &g->mine, &g->readers, 0);
 }
 
 /* ---- receiving ---- */
@@ -73,19 +70,17 @@ static bool is_near(const struct gather *g, int rank)
 
 /* Round 0 of a receiver, G4 and G5: from every other rank of the team the header, and the inline
  * message or fragment 0. Messages with more fragments become flows. */
-static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
+static void receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
 {
     struct nc_transfer *t = g->transfer;
     struct nc_queue *q = t->queue;
 
     for (int k = 1; k < g->team->size; k++) {
         struct nc_flow *flow = &t->flow[g->open];
-        int r = nc_team_after(g->team, k), error;
+        int r = nc_team_after(g->team, k);
 
         nc_copy_prefetch_out(&from[r]);
-        error = nc_transfer_meet(t, flow, nc_queue_send_control(q, r), &from[r], r, g->team->size);
-        if (error)
-            return error;
+        nc_transfer_meet(t, flow, nc_queue_send_control(q, r), &from[r], r, g->team->size);
         sent[r] = flow->header.total;
         if (flow->fragments == 0) {
             nc_transfer_payload(t, flow, flow->how);
@@ -95,48 +90,40 @@ static int receive_first(struct gather *g, struct nc_stream *from, size_t *sent)
         }
     }
     acknowledge(g, 1);
-    return 0;
 }
 
 /* G5: fragment i of each flow. Flows that are complete leave the list. */
-static int receive_round(struct gather *g, uint64_t i)
+static void receive_round(struct gather *g, uint64_t i)
 {
     struct nc_flow *flow = g->transfer->flow;
     int kept = 0;
 
     for (int k = 0; k < g->open; k++) {
-        int error = nc_queue_await(g->transfer->queue, flow[k].control, i + 1);
-        if (error)
-            return error;
+        nc_queue_await(g->transfer->queue, flow[k].control, i + 1);
         if (receive_fragment(g, &flow[k], i))
             flow[kept++] = flow[k];
     }
     g->open = kept;
     acknowledge(g, i + 1);
-    return 0;
 }
 
 /* ---- both ---- */
 
 /* Rounds 1, 2, ...: sends fragment i if there is one, then receives those of the flows. */
-static int rounds(struct gather *g)
+static void rounds(struct gather *g)
 {
-    int error = 0;
-
-    for (uint64_t i = 1; (i < g->mine.fragments || g->open > 0) && !error; i++) {
+    for (uint64_t i = 1; i < g->mine.fragments || g->open > 0; i++) {
         if (i < g->mine.fragments)
-            error = nc_transfer_send(g->transfer, &g->mine, &g->readers, i);
-        if (!error)
-            error = receive_round(g, i);
+            nc_transfer_send(g->transfer, &g->mine, &g->readers, i);
+        receive_round(g, i);
     }
     nc_transfer_keep_first(&g->copied, g->mine.copied);
-    return error;
 }
 
-static int end(struct gather *g, int error)
+static int end(struct gather *g)
 {
     nc_queue_end(g->transfer->queue);
-    return error ? error : g->copied;
+    return g->copied;
 }
 
 int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, struct nc_stream *from,
@@ -145,24 +132,22 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
     struct nc_readers reader = nc_queue_one(t->queue, root);
     struct nc_team all = nc_queue_everybody(t->queue);
     struct gather g = {.transfer = t, .team = &all, .told = reader, .readers = reader};
-    int error = t->queue->rank == root ? receive_first(&g, from, sent) : send_first(&g, mine);
 
-    if (!error)
-        error = rounds(&g);
-    return end(&g, error);
+    if (t->queue->rank == root)
+        receive_first(&g, from, sent);
+    else
+        send_first(&g, mine);
+    rounds(&g);
+    return end(&g);
 }
 
 static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream *from, size_t *sent)
 {
-    int error;
-
     sent[g->transfer->queue->rank] = nc_stream_rest(mine);
-    error = send_first(g, mine);
-    if (!error)
-        error = receive_first(g, from, sent);
-    if (!error)
-        error = rounds(g);
-    return end(g, error);
+    send_first(g, mine);
+    receive_first(g, from, sent);
+    rounds(g);
+    return end(g);
 }
 
 int nc_allgather_node(struct nc_transfer *t, const struct nc_groups *groups, struct nc_stream *mine,

@@ -15,7 +15,7 @@
  *
  * sent[ranks]: at a receiver, sent[r] becomes the length of the block of r, bytes. from[r] may have
  * another length: what is too much is dropped, what is missing stays as it was. Returns 0, or the
- * error of a wait or of a copy; after an error of a copy the other ranks are still served.
+ * error of a copy; after it the other ranks are still served.
  *
  * Source: Romanyuta, Kurnosov 2022, Gatherv and Allgatherv, with the slot protocol of
  * PROTOCOLS.md. */

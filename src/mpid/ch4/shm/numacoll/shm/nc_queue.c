@@ -57,68 +57,61 @@ static bool is_done(struct nc_queue *q, int rank, nc_clock wanted)
 
 /* Out of line, to keep the common case of await_done (seen[] suffices) small. Acquire of R2 and
  * R3. */
-__attribute__((noinline)) static int look_until_done(struct nc_queue *q, int rank, nc_clock wanted)
+__attribute__((noinline)) static void look_until_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
-    int error = nc_wait_clock(nc_queue_ack(q, rank), wanted, q->waiter);
-
+    nc_wait_clock(nc_queue_ack(q, rank), wanted, q->waiter);
     /* acquire of R2, R3: `ack` may have gone further than `wanted`, which spares later waits */
     q->seen[rank] = nc_atomic_acquire(nc_queue_ack(q, rank));
-    return error;
 }
 
-/* Waits until `ack` of `rank` has reached `wanted`. 0, or the error of the wait. */
-static inline int await_done(struct nc_queue *q, int rank, nc_clock wanted)
+/* Waits until `ack` of `rank` has reached `wanted`. */
+static inline void await_done(struct nc_queue *q, int rank, nc_clock wanted)
 {
-    return nc_clock_reached(q->seen[rank], wanted) ? 0 : look_until_done(q, rank, wanted);
+    if (!nc_clock_reached(q->seen[rank], wanted))
+        look_until_done(q, rank, wanted);
 }
 
 /* Waits for the ranks of one list of readers; a rank does not wait for itself. */
-static int await_readers(struct nc_queue *q, const int *rank, int n, nc_clock over)
+static void await_readers(struct nc_queue *q, const int *rank, int n, nc_clock over)
 {
     for (int i = 0; i < n; i++) {
-        int error = rank[i] == q->rank ? 0 : await_done(q, rank[i], over);
-        if (error)
-            return error;
+        if (rank[i] != q->rank)
+            await_done(q, rank[i], over);
     }
-    return 0;
 }
 
 /* Waits until the last use of a slot or send control slot is over; then records the new use, by
- * `readers`, which is over when their `ack` has reached `over`. 0, or the error of the wait. */
-static int renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over,
-                     const struct nc_readers *readers)
+ * `readers`, which is over when their `ack` has reached `over`. */
+static void renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over,
+                      const struct nc_readers *readers)
 {
-    int error = 0;
-
-    for (int list = 0; list < 2 && !error; list++)
-        error = await_readers(q, use->readers.rank[list], use->readers.count[list], use->over);
+    for (int list = 0; list < 2; list++)
+        await_readers(q, use->readers.rank[list], use->readers.count[list], use->over);
     use->over = over;
     use->readers = *readers;
-    return error;
 }
 
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers,
-                       char **slot)
+char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers)
 {
     struct nc_use *use = &q->slot_use[q->head % q->geometry.slots];
+    char *slot = nc_queue_slot(q, q->rank, q->head);
 
-    *slot = nc_queue_slot(q, q->rank, q->head);
     q->head++;
-    return renew_use(q, use, used, readers);
+    renew_use(q, use, used, readers);
+    return slot;
 }
 
-int nc_queue_take_recv_control(struct nc_queue *q, int reader, struct nc_control **control)
+struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader)
 {
-    *control = nc_queue_recv_control(q, reader);
-    return await_done(q, reader, nc_clock_at(q->operation + 1 - NC_RECV_CONTROLS, 0));
+    await_done(q, reader, nc_clock_at(q->operation + 1 - NC_RECV_CONTROLS, 0));
+    return nc_queue_recv_control(q, reader);
 }
 
-int nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers,
-                               struct nc_control **control)
+struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers)
 {
-    *control = nc_queue_send_control(q, q->rank);
-    return renew_use(q, &q->control_use[q->operation % NC_SEND_CONTROLS],
-                     nc_clock_at(q->operation + 1, 0), readers);
+    renew_use(q, &q->control_use[q->operation % NC_SEND_CONTROLS], nc_clock_at(q->operation + 1, 0),
+              readers);
+    return nc_queue_send_control(q, q->rank);
 }
 
 /* What `ack` of a reader must reach before fragment i is written into its receive ring. The first
@@ -135,9 +128,9 @@ bool nc_queue_recv_slot_is_free(struct nc_queue *q, int reader, uint64_t i)
     return is_done(q, reader, recv_slot_free_at(q, i));
 }
 
-int nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i)
+void nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i)
 {
-    return await_done(q, reader, recv_slot_free_at(q, i));
+    await_done(q, reader, recv_slot_free_at(q, i));
 }
 
 /* Two clocks compare correctly only if they are less than 2^23 operations apart, so a clock that is

@@ -175,26 +175,23 @@ static inline int nc_queue_next(const struct nc_queue *q, int rank)
 
 /* Writer: takes the next slot of my send ring, after waiting until the readers of its last use have
  * acknowledged that use. The new use is by `readers`, and is over when their `ack` has reached
- * `used`. 0 and *slot, or the error of the wait. */
-int nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers,
-                       char **slot);
+ * `used`. Returns the slot. */
+char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers);
 
 /* Writer, or a reader that announces to a child: takes the receive control slot of `reader` for
  * this operation, after waiting until `reader` has ended the operation that used the control slot
- * before, NC_RECV_CONTROLS operations ago. 0 and *control, or the error of the wait. */
-int nc_queue_take_recv_control(struct nc_queue *q, int reader, struct nc_control **control);
+ * before, NC_RECV_CONTROLS operations ago. */
+struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader);
 
 /* Writer: takes my send control slot for this operation, to be read by `readers`, after waiting
- * until the readers of its last use have ended that operation. 0 and *control, or the error of the
- * wait. */
-int nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers,
-                               struct nc_control **control);
+ * until the readers of its last use have ended that operation. */
+struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers);
 
 /* Root of a scatter: whether fragment i of this operation may be written into the receive ring of
  * `reader`. Fragments are written in order, so all before i are written. nc_queue_await_recv_slot
- * waits until it may: 0, or the error of the wait. */
+ * waits until it may. */
 bool nc_queue_recv_slot_is_free(struct nc_queue *q, int reader, uint64_t i);
-int nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i);
+void nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i);
 
 /* Writer: prefetches the cache lines of the reader's receive control slot that header and `payload`
  * bytes will occupy. */
@@ -241,10 +238,10 @@ static inline void nc_queue_announce(struct nc_queue *q, struct nc_control *cont
 }
 
 /* Reader: waits until n fragments of this operation are announced in my receive control slot, or in
- * the writer's send control slot (acquire of R1). 0, or the error of the wait. */
-static inline int nc_queue_await(struct nc_queue *q, const struct nc_control *control, uint64_t n)
+ * the writer's send control slot (acquire of R1). */
+static inline void nc_queue_await(struct nc_queue *q, const struct nc_control *control, uint64_t n)
 {
-    return nc_wait_clock(&control->clock, nc_clock_at(q->operation, n), q->waiter);
+    nc_wait_clock(&control->clock, nc_clock_at(q->operation, n), q->waiter);
 }
 
 /* Reader: acknowledges the first n fragments of this operation in every ring that this rank reads:

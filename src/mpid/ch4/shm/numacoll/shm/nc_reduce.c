@@ -63,9 +63,9 @@ static size_t first_of(const struct reduce *r, uint64_t i)
 }
 
 /* J1. The header follows with the first announcement (J5). */
-static int take_control(struct reduce *r, struct nc_control **control)
+static struct nc_control *take_control(struct reduce *r)
 {
-    return nc_queue_take_send_control(r->transfer->queue, &r->readers, control);
+    return nc_queue_take_send_control(r->transfer->queue, &r->readers);
 }
 
 /* ---- what others have ---- */
@@ -81,46 +81,37 @@ static int source(const struct reduce *r, int k)
 /* J3: awaits the header of source k. A source whose message has another length than mine is left
  * out (its flow's control becomes NULL): this rank reads none of its fragments. Its slots are
  * acknowledged with those of the other sources, by R3 at the latest. */
-static int meet(struct reduce *r, int k)
+static void meet(struct reduce *r, int k)
 {
     struct nc_flow *flow = &r->transfer->flow[k];
     int rank = source(r, k);
-    int error = nc_transfer_meet(r->transfer, flow, nc_queue_send_control(r->transfer->queue, rank),
-                                 r->stream, rank, 1);
 
-    if (error)
-        return error;
+    nc_transfer_meet(r->transfer, flow, nc_queue_send_control(r->transfer->queue, rank), r->stream,
+                     rank, 1);
     if (flow->header.total != r->mine->header.total ||
         flow->header.fragment != r->mine->header.fragment) {
         r->unequal = true;
         flow->control = NULL;
     }
-    return 0;
 }
 
-/* J3 of all sources, in round 0 only. 0, or the error of a wait. */
-static int meet_sources(struct reduce *r, uint64_t i)
+/* J3 of all sources, in round 0 only. */
+static void meet_sources(struct reduce *r, uint64_t i)
 {
-    int error = 0;
-
-    for (int k = 0; k < r->sources && i == 0 && !error; k++)
-        error = meet(r, k);
-    return error;
+    for (int k = 0; k < r->sources && i == 0; k++)
+        meet(r, k);
 }
 
-/* J4: waits until fragment i of source k is announced. *fragment is where it is, or NULL if the
- * source is left out. */
-static int await_source(struct reduce *r, int k, uint64_t i, const char **fragment)
+/* J4: waits until fragment i of source k is announced. Returns where it is, or NULL if the source
+ * is left out. */
+static const char *await_source(struct reduce *r, int k, uint64_t i)
 {
     struct nc_flow *flow = &r->transfer->flow[k];
-    int error;
 
-    *fragment = NULL;
     if (!flow->control)
-        return 0;
-    error = nc_queue_await(r->transfer->queue, flow->control, i + 1);
-    *fragment = nc_transfer_source(r->transfer, flow, i);
-    return error;
+        return NULL;
+    nc_queue_await(r->transfer->queue, flow->control, i + 1);
+    return nc_transfer_source(r->transfer, flow, i);
 }
 
 /* J6: n fragments of every source are read. */
@@ -203,58 +194,50 @@ static void accumulate_end(struct accumulation *f)
 /* ---- up a tree ---- */
 
 /* Accumulates fragment i of this rank and of its children, in `place`, or, if that is NULL, in the
- * result. 0, or the error of a wait. */
-static int reduce_children(struct reduce *r, uint64_t i, char *place)
+ * result. */
+static void reduce_children(struct reduce *r, uint64_t i, char *place)
 {
     size_t bytes = bytes_of(r, i);
     struct accumulation f = {
         .r = r, .first = first_of(r, i), .n = bytes / r->kernel->element, .place = place};
-    int error;
 
     accumulate_mine(&f);
-    error = meet_sources(r, i);
-    for (int k = 0; k < r->sources && !error; k++) {
-        const char *fragment;
-        error = await_source(r, k, i, &fragment);
-        if (error || !fragment || r->copied)
+    meet_sources(r, i);
+    for (int k = 0; k < r->sources; k++) {
+        const char *fragment = await_source(r, k, i);
+        if (!fragment || r->copied)
             continue;
         count(r, k, bytes);
         accumulate_packed(&f, fragment);
     }
     accumulate_end(&f);
-    return error;
 }
 
 /* J2 to J6 */
-static int tree_round(struct reduce *r, uint64_t i)
+static void tree_round(struct reduce *r, uint64_t i)
 {
     char *place = NULL;
-    int error = 0;
 
     if (r->part->parent >= 0)
-        error = nc_transfer_take_slot(r->transfer, &r->readers, i, &place);
-    if (!error)
-        error = reduce_children(r, i, place);
-    if (!error && r->part->parent >= 0)
+        place = nc_transfer_take_slot(r->transfer, &r->readers, i);
+    reduce_children(r, i, place);
+    if (place)
         nc_transfer_announce(r->transfer, r->mine->control, &r->mine->header, i);
     acknowledge(r, i + 1);
-    return error;
 }
 
-static int up_the_tree(struct reduce *r)
+static void up_the_tree(struct reduce *r)
 {
     struct nc_flow mine;
-    int error = 0;
 
     r->mine = &mine;
     begin(r);
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        error = take_control(r, &mine.control);
+        mine.control = take_control(r);
     }
-    for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
-        error = tree_round(r, i);
-    return error;
+    for (uint64_t i = 0; i < mine.fragments; i++)
+        tree_round(r, i);
 }
 
 /* ---- in order ---- */
@@ -272,51 +255,41 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
 }
 
 /* Accumulates the part of fragment i that is in the range, from the last rank of the team to the
- * first. 0, or the error of a wait. */
-static int reduce_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
+ * first. */
+static void reduce_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->kernel->element;
     struct accumulation f = {.r = r, .first = first_of(r, i) + skip, .n = n};
-    int error = 0;
 
-    for (int k = 0; k < r->sources && n > 0 && !error; k++) {
-        const char *fragment;
-        error = await_source(r, k, i, &fragment);
-        if (error || !fragment || r->copied)
+    for (int k = 0; k < r->sources && n > 0; k++) {
+        const char *fragment = await_source(r, k, i);
+        if (!fragment || r->copied)
             continue;
         count(r, k, n * element);
         accumulate_packed(&f, fragment + skip * element);
     }
     accumulate_end(&f);
-    return error;
 }
 
 /* J2, J5, J3, J4, J6 */
-static int ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
+static void ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
-    int error = nc_transfer_send(r->transfer, r->mine, &r->readers, i);
-
-    if (error)
-        return error;
+    nc_transfer_send(r->transfer, r->mine, &r->readers, i);
     nc_transfer_keep_first(&r->copied, r->mine->copied);
-    error = meet_sources(r, i);
-    if (!error)
-        error = reduce_in_order(r, range, i);
+    meet_sources(r, i);
+    reduce_in_order(r, range, i);
     acknowledge(r, i + 1);
-    return error;
 }
 
-static int in_order(struct reduce *r, const struct nc_range *range)
+static void in_order(struct reduce *r, const struct nc_range *range)
 {
     struct nc_flow mine;
-    int error;
 
     r->mine = &mine;
     begin(r);
-    error = take_control(r, &mine.control);
-    for (uint64_t i = 0; i < r->mine->fragments && !error; i++)
-        error = ordered_round(r, range, i);
-    return error;
+    mine.control = take_control(r);
+    for (uint64_t i = 0; i < mine.fragments; i++)
+        ordered_round(r, range, i);
 }
 
 /* ---- inline: one round, in send control slots alone ---- */
@@ -327,60 +300,53 @@ static bool is_inline(const struct reduce *r)
 }
 
 /* J1 */
-static int take_inline_control(struct reduce *r, struct nc_control **control)
+static struct nc_control *take_inline_control(struct reduce *r)
 {
     /* without the prefetch the stores to the control slot would begin only when the data is loaded
      */
     nc_queue_prefetch_send_control(r->transfer->queue, nc_stream_rest(r->stream));
-    return take_control(r, control);
+    return take_control(r);
 }
 
-/* J3, J4: waits until the message of source k is announced. *elements is where its elements are;
- * NULL if the source is left out (its length is not `bytes`), if it has none, or after an error. */
-static int await_inline(struct reduce *r, int k, size_t bytes, const char **elements)
+/* J3, J4: waits until the message of source k is announced. Returns where its elements are; NULL if
+ * the source is left out (its length is not `bytes`), if it has none, or after an error. */
+static const char *await_inline(struct reduce *r, int k, size_t bytes)
 {
     struct nc_queue *q = r->transfer->queue;
     int rank = source(r, k);
     struct nc_control *control = nc_queue_send_control(q, rank);
-    int error = nc_queue_await(q, control, 1);
 
-    *elements = NULL;
-    if (error)
-        return error;
+    nc_queue_await(q, control, 1);
     if (control->header.total != bytes || control->header.fragment != 0) {
         r->unequal = true;
-    } else if (!r->copied && bytes > 0) {
-        *elements = inline_elements(control);
-        nc_copy_count(r->transfer->traffic, bytes, nc_transfer_remote(r->transfer, rank));
+        return NULL;
     }
-    return 0;
+    if (r->copied || bytes == 0)
+        return NULL;
+    nc_copy_count(r->transfer->traffic, bytes, nc_transfer_remote(r->transfer, rank));
+    return inline_elements(control);
 }
 
-static int inline_up_the_tree(struct reduce *r)
+static void inline_up_the_tree(struct reduce *r)
 {
     const struct nc_control_header header = {.total = nc_stream_rest(r->stream)};
     struct accumulation f = {.r = r, .n = header.total / r->kernel->element};
-    struct nc_control *control;
-    int error = 0;
+    struct nc_control *control = NULL;
 
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        error = take_inline_control(r, &control);
-        if (error)
-            return error;
+        control = take_inline_control(r);
         f.place = inline_elements(control);
     }
     accumulate_mine(&f);
-    for (int k = 0; k < r->sources && !error; k++) {
-        const char *theirs;
-        error = await_inline(r, k, header.total, &theirs);
+    for (int k = 0; k < r->sources; k++) {
+        const char *theirs = await_inline(r, k, header.total);
         if (theirs)
             accumulate_packed(&f, theirs);
     }
     accumulate_end(&f);
-    if (!error && f.place)
+    if (control)
         nc_transfer_put(r->transfer, control, NC_REDUCE_PAD, &header, inline_elements(control));
-    return error;
 }
 
 /* Whether source k is this rank itself, and its elements are numbers that can be read in the user's
@@ -393,34 +359,28 @@ static bool is_at_hand(const struct reduce *r, int k)
     return c->numbers && r->sources - 1 - k == r->team->index && (k < 2 || c->mine != c->result);
 }
 
-static int inline_in_order(struct reduce *r, const struct nc_range *range)
+static void inline_in_order(struct reduce *r, const struct nc_range *range)
 {
     size_t bytes = nc_stream_rest(r->stream);
     struct accumulation f = {.r = r, .first = range->first, .n = range->count};
-    struct nc_control *control;
-    int error = take_inline_control(r, &control);
+    struct nc_control *control = take_inline_control(r);
 
-    if (error)
-        return error;
     r->copied = nc_transfer_inline(r->transfer, control, NC_REDUCE_PAD, r->stream, 0);
-    for (int k = 0; k < r->sources && !error; k++) {
-        const char *elements = r->kernel->mine;
-        if (!is_at_hand(r, k))
-            error = await_inline(r, k, bytes, &elements);
+    for (int k = 0; k < r->sources; k++) {
+        const char *elements = is_at_hand(r, k) ? r->kernel->mine : await_inline(r, k, bytes);
         if (elements && range->count > 0)
             accumulate_packed(&f, elements + range->first * r->kernel->element);
     }
     accumulate_end(&f);
-    return error;
 }
 
 /* ---- the calls ---- */
 
-static int end(struct reduce *r, int error, bool *unequal)
+static int end(struct reduce *r, bool *unequal)
 {
     nc_queue_end(r->transfer->queue);
     *unequal = r->unequal;
-    return error ? error : r->copied;
+    return r->copied;
 }
 
 int nc_reduce_tree_node(struct nc_transfer *t, const struct nc_route *route, int root,
@@ -431,7 +391,11 @@ int nc_reduce_tree_node(struct nc_transfer *t, const struct nc_route *route, int
 
     nc_position_find(&p, route, root);
     r.sources = p.children;
-    return end(&r, is_inline(&r) ? inline_up_the_tree(&r) : up_the_tree(&r), unequal);
+    if (is_inline(&r))
+        inline_up_the_tree(&r);
+    else
+        up_the_tree(&r);
+    return end(&r, unequal);
 }
 
 int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, int root,
@@ -446,5 +410,9 @@ int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, in
                        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
                        .sources = root < 0 || root == q->rank ? team->size : 0};
 
-    return end(&r, is_inline(&r) ? inline_in_order(&r, range) : in_order(&r, range), unequal);
+    if (is_inline(&r))
+        inline_in_order(&r, range);
+    else
+        in_order(&r, range);
+    return end(&r, unequal);
 }

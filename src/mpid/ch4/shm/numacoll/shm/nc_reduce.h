@@ -49,8 +49,8 @@ static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t ele
  * pipelined by fragments of whole elements. Every rank of the node calls the function.
  *
  * *unequal: whether a message that this rank should have reduced had another length than its own;
- * such a message is left out. Returns 0, or the error of a wait, of a copy or of the kernel; after
- * an error of a copy or of the kernel the other ranks are still served.
+ * such a message is left out. Returns 0, or the error of a copy or of the kernel; after it the
+ * other ranks are still served.
  *
  * Source: Kurnosov 2023, ReduceGroup, with the slot protocol of PROTOCOLS.md. */
 

@@ -14,14 +14,13 @@ struct scatter {
 };
 
 /* S1: sends each message that fits a control slot; the others become flows. */
-static int send_inline(struct scatter *s, struct nc_stream *to)
+static void send_inline(struct scatter *s, struct nc_stream *to)
 {
     struct nc_transfer *t = s->transfer;
     struct nc_queue *q = t->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
         struct nc_control *control;
-        int error;
 
         if (!nc_transfer_is_inline(&to[r])) {
             nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
@@ -30,130 +29,112 @@ static int send_inline(struct scatter *s, struct nc_stream *to)
         /* the control slot and the data may both be in other caches: without the prefetch the
          * stores to the control slot would begin only when the data is loaded */
         nc_queue_prefetch_recv_control(q, r, nc_stream_rest(&to[r]));
-        error = nc_queue_take_recv_control(q, r, &control);
-        if (error)
-            return error;
+        control = nc_queue_take_recv_control(q, r);
         nc_transfer_keep_first(&s->copied,
                                nc_transfer_inline(t, control, 0, &to[r], nc_transfer_remote(t, r)));
     }
-    return 0;
 }
 
 /* S2: writes the next fragment of a flow into the reader's receive ring, where its slot is free. */
-static int send_fragment(struct nc_transfer *t, struct nc_flow *flow)
+static void send_fragment(struct nc_transfer *t, struct nc_flow *flow)
 {
     struct nc_queue *q = t->queue;
     uint64_t i = flow->next++;
-    int error = i == 0 ? nc_queue_take_recv_control(q, flow->rank, &flow->control) : 0;
 
-    return error ? error : nc_transfer_write(t, flow, i, nc_queue_recv_slot(q, flow->rank, i));
+    if (i == 0)
+        flow->control = nc_queue_take_recv_control(q, flow->rank);
+    nc_transfer_write(t, flow, i, nc_queue_recv_slot(q, flow->rank, i));
 }
 
 /* Sends to one reader as many fragments as its receive ring takes without waiting, but at most one
- * ring of them, so that the other readers do not run out of work. *sent counts the fragments. */
-static int send_what_fits(struct nc_transfer *t, struct nc_flow *flow, uint64_t *sent)
+ * ring of them, so that the other readers do not run out of work. Returns how many. */
+static uint32_t send_what_fits(struct nc_transfer *t, struct nc_flow *flow)
 {
     struct nc_queue *q = t->queue;
+    uint32_t sent = 0;
 
-    for (uint32_t i = 0; i < q->layout.recv_slots && flow->next < flow->fragments; i++) {
-        int error;
-
-        if (!nc_queue_recv_slot_is_free(q, flow->rank, flow->next))
-            return 0;
-        error = send_fragment(t, flow);
-        if (error)
-            return error;
-        ++*sent;
+    while (sent < q->layout.recv_slots && flow->next < flow->fragments &&
+           nc_queue_recv_slot_is_free(q, flow->rank, flow->next)) {
+        send_fragment(t, flow);
+        sent++;
     }
-    return 0;
+    return sent;
 }
 
-/* One round over all flows. Flows that are complete leave the list. */
-static int send_round(struct scatter *s, uint64_t *sent)
+/* One round over all flows. Flows that are complete leave the list. Returns whether a fragment was
+ * sent. */
+static bool send_round(struct scatter *s)
 {
     struct nc_flow *flow = s->transfer->flow;
+    bool any = false;
     int kept = 0;
 
     for (int k = 0; k < s->open; k++) {
-        int error = send_what_fits(s->transfer, &flow[k], sent);
-        if (error)
-            return error;
+        any |= send_what_fits(s->transfer, &flow[k]) > 0;
         if (flow[k].next < flow[k].fragments)
             flow[kept++] = flow[k];
         else
             nc_transfer_keep_first(&s->copied, flow[k].copied);
     }
     s->open = kept;
-    return 0;
+    return any;
 }
 
 /* Waits, for the first reader, only after a round in which no reader had a free slot, so that one
  * slow reader does not hold up the others. */
-static int send_fragments(struct scatter *s)
+static void send_fragments(struct scatter *s)
 {
-    int error = 0;
+    const struct nc_flow *first = s->transfer->flow;
 
-    while (s->open > 0 && !error) {
-        uint64_t sent = 0;
-        const struct nc_flow *first = s->transfer->flow;
-        error = send_round(s, &sent);
-        if (!error && sent == 0)
-            error = nc_queue_await_recv_slot(s->transfer->queue, first->rank, first->next);
+    while (s->open > 0) {
+        if (!send_round(s))
+            nc_queue_await_recv_slot(s->transfer->queue, first->rank, first->next);
     }
-    return error;
 }
 
 static int send(struct nc_transfer *t, struct nc_stream *to)
 {
     struct scatter s = {.transfer = t};
-    int error = send_inline(&s, to);
 
-    if (!error)
-        error = send_fragments(&s);
-    return error ? error : s.copied;
+    send_inline(&s, to);
+    send_fragments(&s);
+    return s.copied;
 }
 
 /* ---- the other ranks ---- */
 
 /* S3: copies each fragment out of my own receive ring when it is announced. */
-static int receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
+static void receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
 {
     struct nc_queue *q = t->queue;
 
     for (uint64_t i = 0; i < flow->fragments; i++) {
-        int error = nc_queue_await(q, flow->control, i + 1);
-        if (error)
-            return error;
+        nc_queue_await(q, flow->control, i + 1);
         nc_transfer_out(t, flow, i, nc_queue_recv_slot(q, q->rank, i));
         nc_transfer_acknowledge(t, i + 1, i + 1 < flow->fragments, q->layout.recv_set);
     }
-    return 0;
 }
 
 static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
 {
     struct nc_queue *q = t->queue;
     struct nc_flow flow;
-    int error;
 
     nc_copy_prefetch_out(mine);
-    error = nc_transfer_meet(t, &flow, nc_queue_recv_control(q, q->rank), mine, q->rank, 1);
-
-    if (error)
-        return error;
+    nc_transfer_meet(t, &flow, nc_queue_recv_control(q, q->rank), mine, q->rank, 1);
     *sent = flow.header.total;
     if (flow.fragments)
-        error = receive_fragments(t, &flow);
+        receive_fragments(t, &flow);
     else
         nc_transfer_payload(t, &flow, flow.how);
-    return error ? error : flow.copied;
+    return flow.copied;
 }
 
 int nc_scatter_node(struct nc_transfer *t, int root, struct nc_stream *to, struct nc_stream *mine,
                     size_t *sent)
 {
-    int error = t->queue->rank == root ? send(t, to) : receive(t, mine, sent);
+    int copied = t->queue->rank == root ? send(t, to) : receive(t, mine, sent);
 
     nc_queue_end(t->queue);
-    return error;
+    return copied;
 }

@@ -12,8 +12,7 @@
  * to[ranks]: used at the root only; to[root] is not used, the caller copies the root's own block.
  * mine: not used at the root. *sent: length of the block that the root sends to this rank, bytes;
  * not set at the root. `mine` may have another length: what is too much is dropped, what is missing
- * stays as it was. 0, or the error of a wait or of a copy; after an error of a copy the other ranks
- * are still served.
+ * stays as it was. 0, or the error of a copy; after it the other ranks are still served.
  *
  * Source: Romanyuta, Kurnosov 2022, Scatterv, with the slot protocol of PROTOCOLS.md. */
 int nc_scatter_node(struct nc_transfer *transfer, int root, struct nc_stream *to,

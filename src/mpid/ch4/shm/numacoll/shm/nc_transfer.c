@@ -9,33 +9,27 @@
 /* ---- the writer ---- */
 
 /* Announces fragment i to children. payload: the bytes of an inline message, or NULL if the
- * fragment is in a slot. 0, or the error of a wait. */
-static inline int tell(const struct nc_transfer *t, const struct nc_children *children,
-                       const struct nc_control_header *header, const char *payload, uint64_t i)
+ * fragment is in a slot. */
+static inline void tell(const struct nc_transfer *t, const struct nc_children *children,
+                        const struct nc_control_header *header, const char *payload, uint64_t i)
 {
     struct nc_queue *q = t->queue;
 
     for (int c = children->from; c < children->to; c++) {
-        int child = nc_position_child(children->parent, c), error = 0;
-        struct nc_control *control;
-        if (i == 0)
-            error = nc_queue_take_recv_control(q, child, &control);
-        else
-            control = nc_queue_recv_control(q, child);
-        if (error)
-            return error;
+        int child = nc_position_child(children->parent, c);
+        struct nc_control *control = i == 0 ? nc_queue_take_recv_control(q, child)
+                                            : nc_queue_recv_control(q, child);
         if (payload)
             nc_transfer_put(t, control, 0, header, payload);
         else
             nc_transfer_announce(t, control, header, i);
     }
-    return 0;
 }
 
-int nc_transfer_pass_on(const struct nc_transfer *t, const struct nc_children *children,
-                        const struct nc_control_header *header, const char *payload)
+void nc_transfer_pass_on(const struct nc_transfer *t, const struct nc_children *children,
+                         const struct nc_control_header *header, const char *payload)
 {
-    return tell(t, children, header, payload, 0);
+    tell(t, children, header, payload, 0);
 }
 
 int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_children *children,
@@ -47,7 +41,7 @@ int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_
      * write the control slot again. */
     char packed[NC_INLINE_BYTES];
     const char *payload;
-    int copied, error;
+    int copied;
 
     /* the control slots and the data may both be in other caches: without the prefetch the stores
      * to the control slots would begin only when the data is loaded */
@@ -55,15 +49,15 @@ int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_
         nc_queue_prefetch_recv_control(t->queue, nc_position_child(children->parent, c),
                                        header.total);
     copied = nc_copy_find(stream, header.total, 0, t->traffic, packed, &payload);
-    error = nc_transfer_pass_on(t, children, &header, payload);
-    return error ? error : copied;
+    nc_transfer_pass_on(t, children, &header, payload);
+    return copied;
 }
 
-int nc_transfer_announce_to_children(const struct nc_transfer *t,
-                                     const struct nc_children *children,
-                                     const struct nc_control_header *header, uint64_t i)
+void nc_transfer_announce_to_children(const struct nc_transfer *t,
+                                      const struct nc_children *children,
+                                      const struct nc_control_header *header, uint64_t i)
 {
-    return tell(t, children, header, NULL, i);
+    tell(t, children, header, NULL, i);
 }
 
 void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct nc_stream *stream,
@@ -93,36 +87,29 @@ static size_t fragment_bytes(const struct nc_flow *flow, uint64_t i)
     return nc_frag_bytes(flow->header.total, flow->header.fragment, i);
 }
 
-int nc_transfer_write(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i, char *slot)
+void nc_transfer_write(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i, char *slot)
 {
     if (!flow->copied)
         flow->copied = nc_copy_in(flow->stream, slot, fragment_bytes(flow, i), flow->how,
                                   t->traffic);
-    if (!flow->control)
-        return nc_transfer_announce_to_children(t, flow->children, &flow->header, i);
-    nc_transfer_announce(t, flow->control, &flow->header, i);
-    return 0;
+    if (flow->control)
+        nc_transfer_announce(t, flow->control, &flow->header, i);
+    else
+        nc_transfer_announce_to_children(t, flow->children, &flow->header, i);
 }
 
-int nc_transfer_send(const struct nc_transfer *t, struct nc_flow *flow,
-                     const struct nc_readers *readers, uint64_t i)
+void nc_transfer_send(const struct nc_transfer *t, struct nc_flow *flow,
+                      const struct nc_readers *readers, uint64_t i)
 {
-    char *slot;
-    int error = nc_transfer_take_slot(t, readers, i, &slot);
-
-    return error ? error : nc_transfer_write(t, flow, i, slot);
+    nc_transfer_write(t, flow, i, nc_transfer_take_slot(t, readers, i));
 }
 
 /* ---- the reader ---- */
 
-int nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct nc_control *control,
-                     struct nc_stream *stream, int rank, int alike)
+void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct nc_control *control,
+                      struct nc_stream *stream, int rank, int alike)
 {
-    int error;
-
-    error = nc_queue_await(t->queue, control, 1);
-    if (error)
-        return error;
+    nc_queue_await(t->queue, control, 1);
     flow->control = control;
     flow->header = control->header;
     flow->stream = stream;
@@ -134,7 +121,6 @@ int nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct n
     if (flow->header.total * (uint64_t) alike > t->cache_bytes)
         flow->how |= NC_COPY_BESIDE_CACHE;
     flow->copied = 0;
-    return 0;
 }
 
 void nc_transfer_out(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i,

@@ -95,11 +95,11 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
     nc_queue_announce(transfer->queue, control, i + 1);
 }
 
-/* Announces fragment i in the receive control slots of children; with i = 0 it takes them before.
- * 0, or the error of a wait. */
-int nc_transfer_announce_to_children(const struct nc_transfer *transfer,
-                                     const struct nc_children *children,
-                                     const struct nc_control_header *header, uint64_t i);
+/* Announces fragment i in the receive control slots of children, which it takes before fragment 0.
+ */
+void nc_transfer_announce_to_children(const struct nc_transfer *transfer,
+                                      const struct nc_children *children,
+                                      const struct nc_control_header *header, uint64_t i);
 
 /* Whether the rest of the stream fits the payload of a control slot. The caller decides whether to
  * send it inline. */
@@ -136,14 +136,14 @@ static inline int nc_transfer_inline(const struct nc_transfer *transfer, struct 
 }
 
 /* Writes the rest of the stream as an inline message into the receive control slots of children,
- * which it takes. 0, or the error of a wait or of the copy. */
+ * which it takes. 0, or the error of the copy; it is announced in any case. */
 int nc_transfer_inline_to_children(const struct nc_transfer *transfer,
                                    const struct nc_children *children, struct nc_stream *stream);
 
 /* Passes an inline message on into the receive control slots of children, which it takes. `payload`
- * is where this rank has received it, its own control slot. 0, or the error of a wait. */
-int nc_transfer_pass_on(const struct nc_transfer *transfer, const struct nc_children *children,
-                        const struct nc_control_header *header, const char *payload);
+ * is where this rank has received it, its own control slot. */
+void nc_transfer_pass_on(const struct nc_transfer *transfer, const struct nc_children *children,
+                         const struct nc_control_header *header, const char *payload);
 
 /* Prepares to send the rest of the stream in fragments, through my send ring (rank: this rank) or
  * through the receive ring of another rank. The caller then sets flow->control or flow->children.
@@ -156,34 +156,32 @@ void nc_transfer_begin(const struct nc_transfer *transfer, struct nc_flow *flow,
  * each announcement costs. */
 void nc_transfer_fill_slots(const struct nc_transfer *transfer, struct nc_flow *flow);
 
-/* Takes the next slot of my send ring for fragment i of this operation, to be read by `readers`. 0,
- * or the error of the wait. */
-static inline int nc_transfer_take_slot(const struct nc_transfer *transfer,
-                                        const struct nc_readers *readers, uint64_t i, char **slot)
+/* Takes the next slot of my send ring, for fragment i of this operation and its `readers`. */
+static inline char *nc_transfer_take_slot(const struct nc_transfer *transfer,
+                                          const struct nc_readers *readers, uint64_t i)
 {
     struct nc_queue *q = transfer->queue;
 
-    return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers, slot);
+    return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers);
 }
 
-/* Copies fragment i from the stream into a slot that is free, and announces it. 0, or the error of
- * a wait; an error of the copy is kept in flow->copied, and the fragment is announced all the same.
- */
-int nc_transfer_write(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
-                      char *slot);
+/* Copies fragment i from the stream into a slot that is free, and announces it. An error of the
+ * copy is kept in flow->copied, and the fragment is announced all the same. */
+void nc_transfer_write(const struct nc_transfer *transfer, struct nc_flow *flow, uint64_t i,
+                       char *slot);
 
 /* Takes the next slot of my send ring for `readers`, and writes fragment i into it as
  * nc_transfer_write does. */
-int nc_transfer_send(const struct nc_transfer *transfer, struct nc_flow *flow,
-                     const struct nc_readers *readers, uint64_t i);
+void nc_transfer_send(const struct nc_transfer *transfer, struct nc_flow *flow,
+                      const struct nc_readers *readers, uint64_t i);
 
 /* ---- the reader ---- */
 
 /* Waits for the first announcement in a control slot, and fills the flow as its header says. rank:
  * whose region has the slots. alike: how many messages of this size the call receives; if together
- * they exceed cache_bytes, they are stored past the cache. 0, or the error of the wait. */
-int nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
-                     struct nc_control *control, struct nc_stream *stream, int rank, int alike);
+ * they exceed cache_bytes, they are stored past the cache. */
+void nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
+                      struct nc_control *control, struct nc_stream *stream, int rank, int alike);
 
 /* Where fragment i is in the send ring of the rank that has written it. It must be announced before
  * it is read. */

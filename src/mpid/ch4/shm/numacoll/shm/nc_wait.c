@@ -186,7 +186,7 @@ static void sleep_for(const struct nc_atomic *at, nc_clock wanted, struct nc_wai
         nc_parking_leave(w->parking, at); /* S7 */
 }
 
-int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *w)
+void nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *w)
 {
     int spins = w->yield || w->sleep ? OVERSUBSCRIBED_SPINS : w->spins ? w->spins : NC_WAIT_SPINS;
     unsigned yields = !w->yield                        ? 1
@@ -211,7 +211,6 @@ int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter
             look_after_mpich(w);
     }
     ++*ended;
-    return 0;
 }
 
 void nc_release_and_wake(struct nc_atomic *word, nc_clock clock, struct nc_parking *parking)

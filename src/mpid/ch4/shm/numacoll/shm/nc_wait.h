@@ -82,21 +82,20 @@ int nc_wait_spins_of(uint64_t ns);
 /* ---- waiting ---- */
 
 /* The slow part of nc_wait_clock, for a word that has not reached `wanted` yet. */
-int nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter);
+void nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter);
 
 /* Loads in a round of spinning, with a PAUSE after each. A round takes many times as long as a
  * cache line needs to come from another core. */
 #define NC_WAIT_SPINS 200
 
-/* Waits until *at has reached the clock `wanted`. Always 0: an error of progress is kept in
- * waiter->error. Its acquire is the partner of R1 to R6 (PROTOCOLS.md); the
- * caller says of which. */
-static inline int nc_wait_clock(const struct nc_atomic *at, nc_clock wanted,
-                                struct nc_waiter *waiter)
+/* Waits until *at has reached the clock `wanted`. An error of progress does not end the wait; it is
+ * kept in waiter->error. The acquire is the partner of R1 to R6 (PROTOCOLS.md); the caller says of
+ * which. */
+static inline void nc_wait_clock(const struct nc_atomic *at, nc_clock wanted,
+                                 struct nc_waiter *waiter)
 {
-    if (nc_clock_reached(nc_atomic_acquire(at), wanted))
-        return 0;
-    return nc_wait_slowly(at, wanted, waiter);
+    if (!nc_clock_reached(nc_atomic_acquire(at), wanted))
+        nc_wait_slowly(at, wanted, waiter);
 }
 
 /* ---- releasing ---- */
