@@ -339,8 +339,11 @@ static void two_slots_one_set(void **state)
 
 static void eight_slots_two_sets(void **state)
 {
+    struct nc_geometry geometry = GEOMETRY(2, 8, 8192, 2);
+
     (void) state;
-    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+    nc_geometry_lengthen(&geometry);
+    check((struct run){.geometry = geometry,
                        .tree = NC_TREE_KNOMIAL,
                        .k = 8,
                        .operations = 3000,

@@ -15,11 +15,14 @@ static void nothing_overlaps(void **state)
     for (uint32_t s = 1; s <= 32; s *= 2) {
         for (uint32_t f = 1; f < 20000; f += 977) {
             struct nc_geometry g = nc_geometry_make(5, s, f, 2);
+            if (f % 2)
+                nc_geometry_lengthen(&g);
             struct nc_layout l = nc_layout_make(&g);
+            assert_int_equal(g.send_controls, f % 2 ? NC_MOST_SEND_CONTROLS : NC_SEND_CONTROLS);
             assert_true(l.recv_controls >= l.ack + NC_LINE);
             assert_true(l.send_controls >= l.recv_controls + NC_RECV_CONTROLS * NC_CONTROL_BYTES &&
                         l.send_controls % NC_LINE == 0);
-            assert_true(l.flags >= l.send_controls + NC_SEND_CONTROLS * NC_CONTROL_BYTES &&
+            assert_true(l.flags >= l.send_controls + g.send_controls * NC_CONTROL_BYTES &&
                         l.flags % NC_LINE == 0);
             assert_true(l.send >= l.flags + NC_FLAGS_BYTES(5));
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
@@ -29,6 +32,21 @@ static void nothing_overlaps(void **state)
             assert_int_equal(l.recv % NC_PAGE, 0);
             assert_int_equal(l.region % NC_PAGE, 0);
         }
+    }
+}
+
+/* The longer rings of send control slots, and what they cost together. */
+static void more_send_controls(void **state)
+{
+    (void) state;
+    for (uint32_t p = 2; p <= 1024; p++) {
+        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2);
+        nc_geometry_lengthen(&g);
+        assert_true(g.send_controls >= NC_SEND_CONTROLS &&
+                    g.send_controls <= NC_MOST_SEND_CONTROLS);
+        assert_int_equal(g.send_controls & (g.send_controls - 1), 0);
+        assert_true(g.send_controls == NC_SEND_CONTROLS ||
+                    g.send_controls * p <= NC_SEND_CONTROLS_TOGETHER);
     }
 }
 
@@ -93,8 +111,10 @@ static void defaults_fit_64_ranks_in_8_mb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_overlaps),
+                                       cmocka_unit_test(more_send_controls),
                                        cmocka_unit_test(regions_by_numa_node),
-                                       cmocka_unit_test(sets), cmocka_unit_test(in_rings),
+                                       cmocka_unit_test(sets),
+                                       cmocka_unit_test(in_rings),
                                        cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)};
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

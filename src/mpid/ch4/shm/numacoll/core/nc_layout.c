@@ -15,12 +15,20 @@ static size_t up(size_t n, size_t unit)
 
 struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q)
 {
-    struct nc_geometry g = {.ranks = p, .slots = s, .slot_bytes = f};
+    struct nc_geometry g = {
+        .ranks = p, .slots = s, .slot_bytes = f, .send_controls = NC_SEND_CONTROLS};
 
     if (q > s)
         q = s;
     g.set_slots = s / q;
     return g;
+}
+
+void nc_geometry_lengthen(struct nc_geometry *g)
+{
+    while (g->send_controls < NC_MOST_SEND_CONTROLS &&
+           2 * g->send_controls * g->ranks <= NC_SEND_CONTROLS_TOGETHER)
+        g->send_controls *= 2;
 }
 
 struct nc_layout nc_layout_make(const struct nc_geometry *g)
@@ -30,7 +38,7 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     l.ack = 0;
     l.recv_controls = NC_LINE;
     l.send_controls = l.recv_controls + (size_t) NC_RECV_CONTROLS * NC_CONTROL_BYTES;
-    l.flags = l.send_controls + (size_t) NC_SEND_CONTROLS * NC_CONTROL_BYTES;
+    l.flags = l.send_controls + (size_t) g->send_controls * NC_CONTROL_BYTES;
     l.send = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_PAGE);
     /* a slot starts at a line of its own, as its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);

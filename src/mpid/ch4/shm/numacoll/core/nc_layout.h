@@ -12,7 +12,7 @@
  *                   receive control slots,            the parent of i          i
  *                   NC_RECV_CONTROLS
  *                   send control slots,               i                        all
- *                   NC_SEND_CONTROLS
+ *                   `send_controls`
  *                   flags                             see shm/nc_barrier.h
  *                   (up to a page)
  *                   send ring, `slots` slots          i                        all
@@ -38,7 +38,11 @@
 #define NC_RECV_CONTROLS 32
 /* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
 #define NC_SEND_CONTROLS 16
-#define NC_CONTROL_BYTES 384 /* a control slot: header and payload */
+/* the same where ranks outnumber processors, and for all ranks of a segment together: a writer that
+ * runs ahead of readers without a processor needs not wait for them so often */
+#define NC_MOST_SEND_CONTROLS     128
+#define NC_SEND_CONTROLS_TOGETHER 2048
+#define NC_CONTROL_BYTES          384 /* a control slot: header and payload */
 
 /* The parking of a segment (shm/nc_parking.h): buckets of NC_BUCKET_WORDS words, then a place for
  * each rank. In a communicator with more ranks on the node nobody parks. */
@@ -63,6 +67,8 @@ struct nc_geometry {
     uint32_t slots;      /* s, slots of a send ring */
     uint32_t slot_bytes; /* f, bytes of a slot: the largest fragment */
     uint32_t set_slots;  /* slots a reader acknowledges at a time, slots / sets */
+    /* send control slots, a power of 2; at most NC_MOST_SEND_CONTROLS */
+    uint32_t send_controls;
 };
 
 /* Offsets and sizes in a region, bytes. */
@@ -82,6 +88,9 @@ struct nc_layout {
 
 /* The geometry for p ranks, with send rings of s slots of f bytes in q sets; q > s counts as s. */
 struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q);
+
+/* Gives a geometry more send control slots if it has few ranks. */
+void nc_geometry_lengthen(struct nc_geometry *geometry);
 
 /* Where everything is in a region of a segment with this geometry. */
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);

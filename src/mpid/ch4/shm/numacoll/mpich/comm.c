@@ -72,6 +72,7 @@ static int progress(void *unused)
  * FRAGMENT_SIZE. */
 static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
 {
+    struct nc_geometry g;
     uint64_t budget = MPIDI_NUMACOLL_budget_bytes(parent),
              f = (uint64_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE);
     uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_LENGTH);
@@ -81,9 +82,12 @@ static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
         f = slots.f;
         s = slots.s < 4096 ? slots.s : 4096;
     }
-    return nc_geometry_make((uint32_t) size, (uint32_t) s,
-                            (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
-                            (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS));
+    g = nc_geometry_make((uint32_t) size, (uint32_t) s,
+                         (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
+                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS));
+    if (MPIDI_NUMACOLL_world.yield)
+        nc_geometry_lengthen(&g);
+    return g;
 }
 
 /* state->units in the form in which core/ takes it. */
@@ -216,6 +220,7 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
         .spins = w->spins,
         .yield = w->gentle &&
                  (state->oversubscribed || MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on),
+        .among_others = w->yield,
         .sleep = w->sleep,
         .gentle = w->gentle,
         .ranks = (unsigned) state->size,

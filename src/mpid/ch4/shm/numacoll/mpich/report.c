@@ -140,7 +140,10 @@ static void print_waits(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
         fprintf(out, ", waits yield, then sleep (%s)",
                 state->oversubscribed ? crowded[MPIDI_NUMACOLL_crowding()] : "YIELD");
     else
-        fputs(", waits spin", out);
+        fputs(w->among_others
+                  ? ", waits spin briefly, then yield (more ranks on the node than processors)"
+                  : ", waits spin",
+              out);
 }
 
 /* The segment, its slots, and how ranks wait. */

@@ -78,6 +78,7 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
             return bytes;
         if (g->slots == 1)
             return 0;
+        g->send_controls = NC_SEND_CONTROLS;
         g->slots /= 2;
         if (g->set_slots > g->slots)
             g->set_slots = g->slots;

@@ -12,7 +12,7 @@
  * are one array: `refresh` goes over both. */
 static void take_arrays(struct nc_queue *q, const struct nc_geometry *g, struct nc_arena *arena)
 {
-    q->slot_use = NC_ARENA_TAKE(arena, (size_t) g->slots + NC_SEND_CONTROLS, struct nc_use);
+    q->slot_use = NC_ARENA_TAKE(arena, (size_t) g->slots + g->send_controls, struct nc_use);
     q->seen = NC_ARENA_TAKE(arena, g->ranks, nc_clock);
     q->everybody = NC_ARENA_TAKE(arena, g->ranks, int);
 }
@@ -109,8 +109,8 @@ struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader)
 
 struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers)
 {
-    renew_use(q, &q->control_use[q->operation % NC_SEND_CONTROLS], nc_clock_at(q->operation + 1, 0),
-              readers);
+    renew_use(q, &q->control_use[q->operation & (q->geometry.send_controls - 1)],
+              nc_clock_at(q->operation + 1, 0), readers);
     return nc_queue_send_control(q, q->rank);
 }
 
@@ -142,8 +142,9 @@ void nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i)
 #define REFRESH 65536
 
 _Static_assert(2 * REFRESH < 1 << (63 - NC_CLOCK_FRAGMENT_BITS), "clocks that meet are near");
-_Static_assert(NC_SEND_CONTROLS <= NC_RECV_CONTROLS,
-               "the operations before a refresh use every control slot of both rings");
+/* So many operations before a refresh use every control slot of both rings. */
+#define ROUND NC_MOST_SEND_CONTROLS
+_Static_assert(NC_RECV_CONTROLS <= ROUND && NC_SEND_CONTROLS <= ROUND, "every control slot");
 
 static void refresh(struct nc_queue *q)
 {
@@ -151,7 +152,7 @@ static void refresh(struct nc_queue *q)
 
     for (int r = 0; r < (int) q->geometry.ranks; r++)
         q->seen[r] = nc_atomic_acquire(nc_queue_ack(q, r));
-    for (unsigned i = 0; i < q->geometry.slots + NC_SEND_CONTROLS; i++) {
+    for (unsigned i = 0; i < q->geometry.slots + q->geometry.send_controls; i++) {
         if (!nc_clock_reached(q->slot_use[i].over, recent))
             q->slot_use[i].over = recent;
     }
@@ -175,7 +176,7 @@ static void refresh_control(struct nc_queue *q, struct nc_control *control)
 
 void nc_queue_end(struct nc_queue *q)
 {
-    if (q->operation % REFRESH >= REFRESH - NC_RECV_CONTROLS) {
+    if (q->operation % REFRESH >= REFRESH - ROUND) {
         refresh_control(q, nc_queue_recv_control(q, q->rank));
         refresh_control(q, nc_queue_send_control(q, q->rank));
     }

@@ -88,7 +88,7 @@ struct nc_queue {
     uint64_t operation;         /* number of the current operation, from 0 */
     uint64_t head;              /* slots of my send ring taken so far */
     struct nc_use *slot_use;    /* [slots] of my send ring */
-    struct nc_use *control_use; /* [NC_SEND_CONTROLS], behind slot_use in one array */
+    struct nc_use *control_use; /* [send_controls], behind slot_use in one array */
     nc_clock *seen;             /* [ranks] `ack` of each rank when I last loaded it */
     int *everybody;             /* [ranks] 0, 1, ..: lists of readers point into it */
     struct nc_waiter *waiter;
@@ -120,7 +120,7 @@ static inline struct nc_control *nc_queue_recv_control(const struct nc_queue *q,
 static inline struct nc_control *nc_queue_send_control(const struct nc_queue *q, int rank)
 {
     return (struct nc_control *) (q->region[rank] + q->layout.send_controls) +
-           q->operation % NC_SEND_CONTROLS;
+           (q->operation & (q->geometry.send_controls - 1));
 }
 
 /* Slot number `slot`, modulo the number of slots, of a rank's send ring. */

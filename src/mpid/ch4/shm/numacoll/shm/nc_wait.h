@@ -31,9 +31,11 @@ struct nc_waiter {
      * `progress` is not called any more. A wait goes on without it, because other ranks rely on
      * this one. */
     int error;
-    int spins;   /* loads in a round of spinning; 0: NC_WAIT_SPINS */
-    bool yield;  /* ranks outnumber processors: yield the processor from the first round on */
-    bool sleep;  /* sleep from the first round on */
+    int spins;  /* loads in a round of spinning; 0: NC_WAIT_SPINS */
+    bool yield; /* ranks outnumber processors: yield the processor from the first round on */
+    bool sleep; /* sleep from the first round on */
+    /* other ranks of the node may need the processor: yield after 3 microseconds, not after 50 */
+    bool among_others;
     bool gentle; /* ranks may sleep: after a millisecond of yields, or when yields come back late */
     /* ranks that may have to run before the wait can end: where the CPU is yielded, `progress` is
      * called once in so many rounds, or once in 16 rounds if that is more. 0: a few ranks */
