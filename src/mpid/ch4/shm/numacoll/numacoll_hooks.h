@@ -12,11 +12,12 @@
  * numacoll, for its parameters; -1: none. */
 #include "numacoll_posix.h"
 
-/* At MPI_Init, collective over the processes of the node. Checks the variables, the assumed machine
- * and the network file; compares what all processes must have alike; finds out whether ranks
- * outnumber processors. Errors: MPI_ERR_OTHER, with a line on stderr, for a value that is wrong or
- * differs between processes. */
-int MPIDI_NUMACOLL_world_init(void);
+/* At MPI_Init (comm: NULL), or when the first communicator is made that all processes of the node
+ * are in (comm), if they cannot meet before: NC_MEET_BY_COMM of compat.h. Collective over the
+ * processes of the node. Checks the variables, the assumed machine and the network file; compares
+ * what all processes must have alike; finds out whether ranks outnumber processors. Errors:
+ * MPI_ERR_OTHER, with a line on stderr, for a value that is wrong or differs between processes. */
+int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm);
 
 /* At MPI_Finalize, local: writes the totals of the report and frees what world_init made. */
 void MPIDI_NUMACOLL_world_finalize(void);
@@ -26,8 +27,9 @@ void MPIDI_NUMACOLL_world_finalize(void);
 void MPIDI_NUMACOLL_comm_pre_hook(MPIR_Comm *comm);
 
 /* When the communicator's sub-communicators exist, local: its node_comm gets a pointer to it,
- * because a node_comm uses the state of its parent communicator. */
-void MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm);
+ * because a node_comm uses the state of its parent communicator. Where processes meet by a
+ * communicator, they may do so here: errors of MPIDI_NUMACOLL_world_init. */
+int MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm);
 
 /* When a communicator is freed, local: frees its state and leaves its segment. */
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm);

@@ -24,7 +24,7 @@ static _Thread_local MPIR_Comm *handed_back;
 #define NC_HAND_BACK(elsewhere, args, comm, fixed) \
     do { \
         MPIR_Comm *outer = handed_back; \
-        if (outer == (comm)) { \
+        if (outer == (comm) || !NC_SELECTS(comm)) { \
             mpi_errno = fixed args; \
         } else { \
             handed_back = (comm); \

@@ -11,7 +11,7 @@ void MPIDI_NUMACOLL_net_send(struct nc_net *net, const void *from, size_t bytes,
     counts->messages++;
     counts->message_bytes += bytes;
     *request = NULL;
-    MPIDI_NUMACOLL_net_keep(net, MPIC_Isend(from, (MPI_Aint) bytes, MPI_BYTE, to, tag,
+    MPIDI_NUMACOLL_net_keep(net, MPIC_Isend(from, (MPI_Aint) bytes, NC_TYPE_BYTE, to, tag,
                                             net->call->comm, request, net->call->errflag));
 }
 
@@ -20,7 +20,7 @@ void MPIDI_NUMACOLL_net_expect(struct nc_net *net, void *to, size_t most, int fr
 {
     *request = NULL;
     MPIDI_NUMACOLL_net_keep(
-        net, MPIC_Irecv(to, (MPI_Aint) most, MPI_BYTE, from, tag, net->call->comm, request));
+        net, MPIC_Irecv(to, (MPI_Aint) most, NC_TYPE_BYTE, from, tag, net->call->comm, request));
 }
 
 MPI_Aint MPIDI_NUMACOLL_net_await(struct nc_net *net, MPIR_Request **request)

@@ -55,7 +55,7 @@ static int reduce_blocks(struct nc_reduction *r, const char *blocks, size_t firs
 static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *memory, int root)
 {
     int mpi_errno = MPI_SUCCESS, enough = memory != NULL;
-    struct nc_typed typed = {&enough, 1, MPI_INT};
+    struct nc_typed typed = {&enough, 1, NC_TYPE_INT};
 
     if (bytes > NC_CHUNK)
         mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->call, &typed, root);
@@ -83,7 +83,7 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
         size_t n = count - first < most ? count - first : most;
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
         struct nc_blocks blocks = {
-            .buffer = memory, .count = (MPI_Aint) (n * r->element), .datatype = MPI_BYTE};
+            .buffer = memory, .count = (MPI_Aint) (n * r->element), .datatype = NC_TYPE_BYTE};
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   MPIDI_NUMACOLL_gather_blocks(r->call, &mine, &blocks, root, tag));
         if (is_root)

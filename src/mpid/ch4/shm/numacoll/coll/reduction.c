@@ -100,36 +100,13 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
         return true;
 #define NC_SIGNED(datatype, type)   NC_CASE(datatype, NC_SIZED(NC_INT, type))
 #define NC_UNSIGNED(datatype, type) NC_CASE(datatype, NC_SIZED(NC_UINT, type))
-    switch (datatype) {
-        NC_SIGNED(MPI_SIGNED_CHAR, signed char)
-        NC_SIGNED(MPI_SHORT, short)
-        NC_SIGNED(MPI_INT, int)
-        NC_SIGNED(MPI_LONG, long)
-        NC_SIGNED(MPI_LONG_LONG, long long)
-        NC_SIGNED(MPI_INT8_T, int8_t)
-        NC_SIGNED(MPI_INT16_T, int16_t)
-        NC_SIGNED(MPI_INT32_T, int32_t)
-        NC_SIGNED(MPI_INT64_T, int64_t)
-        NC_SIGNED(MPI_AINT, MPI_Aint)
-        NC_SIGNED(MPI_OFFSET, MPI_Offset)
-        NC_SIGNED(MPI_COUNT, MPI_Count)
-        NC_UNSIGNED(MPI_UNSIGNED_CHAR, unsigned char)
-        NC_UNSIGNED(MPI_UNSIGNED_SHORT, unsigned short)
-        NC_UNSIGNED(MPI_UNSIGNED, unsigned)
-        NC_UNSIGNED(MPI_UNSIGNED_LONG, unsigned long)
-        NC_UNSIGNED(MPI_UNSIGNED_LONG_LONG, unsigned long long)
-        NC_UNSIGNED(MPI_UINT8_T, uint8_t)
-        NC_UNSIGNED(MPI_UINT16_T, uint16_t)
-        NC_UNSIGNED(MPI_UINT32_T, uint32_t)
-        NC_UNSIGNED(MPI_UINT64_T, uint64_t)
-        NC_CASE(MPI_FLOAT, NC_FLOAT)
-        NC_CASE(MPI_DOUBLE, NC_DOUBLE)
-#ifdef HAVE_FORTRAN_BINDING
-        NC_SIGNED(MPI_INTEGER, MPI_Fint)
-        NC_CASE(MPI_REAL,
-                MPIR_Datatype_get_basic_size(MPI_REAL) == sizeof(float) ? NC_FLOAT : NC_DOUBLE)
-        NC_CASE(MPI_DOUBLE_PRECISION, NC_DOUBLE)
-#endif
+#define NC_FLOATING(datatype) \
+    NC_CASE(datatype, \
+            MPIR_Datatype_get_basic_size(datatype) == sizeof(float) ? NC_FLOAT : NC_DOUBLE)
+    switch (NC_RAW_TYPE(datatype)) {
+        NC_SIGNED_TYPES(NC_SIGNED)
+        NC_UNSIGNED_TYPES(NC_UNSIGNED)
+        NC_FLOATING_TYPES(NC_FLOATING)
         default:
             return false;
     }

@@ -38,7 +38,7 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc
     both[VALUES - 1] = prepared;
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
-    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, MPI_INT,
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, NC_TYPE_INT,
                                                         MPI_MAX, comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     *all_prepared = -lowest_negative[VALUES - 1];
@@ -68,7 +68,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     int most[2] = {(int) state->reason, 0}, different = -1;
     bool prepared;
 
-    if (parent->node_count > 1) {
+    if (NC_NODES(parent) > 1) {
         /* the trees and chunks between nodes follow from these settings */
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, true, &prepared,
                                                      &different);
@@ -81,7 +81,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
                                                                         : NC_REASON_PAGES;
         most[1] = -(int) state->choice[0].bcast.transfer.largest_fragment;
     }
-    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX,
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT, MPI_MAX,
                                                         parent, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     state->asked = true;

@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "crowding.h"
+#include "meeting.h"
 
 /* The memory that the processes of the node share: a line that tells their MPI_COMM_WORLD from
  * others, written by local rank 0 before all meet; then the bells. NULL: none. */
@@ -28,13 +29,13 @@ int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell)
     int mpi_errno = MPI_SUCCESS;
     void *memory;
 
-    mpi_errno = MPIDU_Init_shm_alloc(
+    mpi_errno = MPIDI_NUMACOLL_meeting_share(
         sizeof *shared + (size_t) MPIR_Process.local_size * sizeof *shared->bell, &memory);
     MPIR_ERR_CHECK(mpi_errno);
     shared = memory;
     if (MPIR_Process.local_rank == 0)
         shared->world = fresh_number();
-    mpi_errno = MPIDU_Init_shm_barrier();
+    mpi_errno = MPIDI_NUMACOLL_meeting_wait();
     MPIR_ERR_CHECK(mpi_errno);
     *bell = shared->bell;
 
@@ -47,7 +48,7 @@ fn_fail:
 void MPIDI_NUMACOLL_bells_free(void)
 {
     if (shared)
-        MPIDU_Init_shm_free(shared);
+        MPIDI_NUMACOLL_meeting_unshare(shared);
     shared = NULL;
 }
 
@@ -68,8 +69,8 @@ int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_b
     struct told *told = MPL_malloc((size_t) size * sizeof *told, MPL_MEM_COLL);
 
     MPIR_ERR_CHKANDJUMP(!told, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather_intra_brucks(&mine, sizeof mine, MPI_BYTE, told, sizeof mine,
-                                            MPI_BYTE, node_comm, errflag);
+    mpi_errno = MPIR_Allgather_intra_brucks(&mine, sizeof mine, NC_TYPE_BYTE, told, sizeof mine,
+                                            NC_TYPE_BYTE, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     *all = true;
     *oversubscribed = false;

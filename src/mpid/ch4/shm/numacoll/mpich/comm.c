@@ -30,10 +30,13 @@ void MPIDI_NUMACOLL_comm_pre_hook(MPIR_Comm *comm)
     MPIDI_POSIX_COMM(comm, numacoll_parent) = NULL;
 }
 
-void MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm)
+int MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm)
 {
     if (comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->node_comm)
         MPIDI_POSIX_COMM(comm->node_comm, numacoll_parent) = comm;
+    if (NC_IS_FIRST(comm) && !MPIDI_NUMACOLL_world.initialised)
+        return MPIDI_NUMACOLL_world_init(comm);
+    return MPI_SUCCESS;
 }
 
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
@@ -264,8 +267,8 @@ static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_
     NC_ERRFLAG_LOCAL(errflag);
 
     MPL_COMPILE_TIME_ASSERT(sizeof(struct nc_placement) == 3 * sizeof(int));
-    return MPIR_Gather_intra_binomial(&state->segment.placement, 3, MPI_INT, state->placement, 3,
-                                      MPI_INT, 0, node_comm, errflag);
+    return MPIR_Gather_intra_binomial(&state->segment.placement, 3, NC_TYPE_INT, state->placement,
+                                      3, NC_TYPE_INT, 0, node_comm, errflag);
 }
 
 /* Makes everything that a state on a node of several ranks needs: settings compared, memory,
@@ -373,7 +376,7 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right)
                                                      right, &all_right, &different);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (state->agreed && comm->node_count > 1) {
+    if (state->agreed && NC_NODES(comm) > 1) {
         /* the ranks of all nodes come here; a wrong key on one node is an error on all nodes */
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(
             comm, comm, NC_PER_CALL, all_right && different < 0, &all_right, &different);
@@ -392,17 +395,6 @@ fn_fail:
 
 /* ---- the decision ---- */
 
-/* Whether a communicator's processes know which of them are on which node. If every process is on a
- * node of its own, MPICH makes no node_comm and leaves the hierarchy FLAT, but it fills the tables
- * of nodes. */
-static bool knows_nodes(const MPIR_Comm *comm)
-{
-    if (comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__FLAT)
-        return comm->internode_table && comm->intranode_table &&
-               comm->node_count == comm->local_size;
-    return comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__PARENT;
-}
-
 /* The communicator whose state serves the calls on `comm`: of a node_comm its parent communicator,
  * otherwise comm itself. NULL if numacoll does not serve comm: an intercommunicator, a
  * node_roots_comm, a communicator of one process. */
@@ -412,12 +404,26 @@ static MPIR_Comm *parent_of(MPIR_Comm *comm)
 
     if (parent)
         return parent;
-    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1 || !knows_nodes(comm))
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1 ||
+        !NC_KNOWS_NODES(comm))
         return NULL;
     return comm;
 }
 
-/* Makes an empty state, in NC_PHASE_NONE, for a communicator. NULL: no memory. */
+/* Whether a communicator has processes of several MPI_COMM_WORLDs (spawned or connected ones). Each
+ * of these has variables of its own, so the processes may not even agree whether numacoll is
+ * selected; without a message they all refuse. */
+static bool has_several_worlds(MPIR_Comm *comm)
+{
+    int world = 0;
+
+    for (int r = 0; r < comm->local_size && world == 0; r++)
+        NC_GET_WORLD(comm, r, world);
+    return world != 0;
+}
+
+/* Makes an empty state for a communicator, in NC_PHASE_NONE if numacoll can serve it. NULL: no
+ * memory. */
 static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
 {
     struct MPIDI_NUMACOLL_comm *state = MPL_calloc(1, sizeof *state, MPL_MEM_COLL);
@@ -428,16 +434,20 @@ static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
         state->stats.traffic = &state->traffic;
         state->stats.segment = &state->segment;
         MPIDI_NUMACOLL_stats_add(&state->stats);
+        if (has_several_worlds(parent)) {
+            state->phase = NC_PHASE_UNUSABLE;
+            state->reason = NC_REASON_WORLDS;
+            state->asked = true;
+        }
     }
     return state;
 }
 
 /* Whether the current call is the broadcast of the communicator's sequence number, by which MPICH
- * ends the making of a communicator: `seq` is 0 until then. On built-in and on tainted
- * communicators MPICH makes no such broadcast, and `seq` stays 0. */
+ * ends the making of most communicators. */
 static bool is_at_commit(const MPIR_Comm *parent)
 {
-    return parent->seq == 0 && !HANDLE_IS_BUILTIN(parent->handle) && !parent->tainted;
+    return parent->seq == 0 && NC_IS_NUMBERED(parent);
 }
 
 /* Counts a call, on the parent communicator or on its node_comm, and returns the number of calls so
@@ -491,7 +501,7 @@ static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
     bool on_parent = call->comm == parent;
 
     call->inner = direct && !on_parent;
-    call->across = on_parent && parent->node_count > 1;
+    call->across = on_parent && NC_NODES(parent) > 1;
     if (!state)
         state = new_state(parent);
     MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");

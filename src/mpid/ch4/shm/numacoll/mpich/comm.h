@@ -27,7 +27,7 @@ static inline bool MPIDI_NUMACOLL_begin(struct nc_call *call, MPIR_Comm *comm, N
         return false;
     call->state = state;
     call->choice = &state->choice[entry + 1];
-    call->across = comm->node_count > 1;
+    call->across = NC_NODES(comm) > 1;
     return true;
 }
 

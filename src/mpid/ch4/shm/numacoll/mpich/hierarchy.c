@@ -35,7 +35,7 @@ static void finish_rows(int *rows, MPIR_Comm *comm)
     for (int rank = 0; rank < comm->local_size; rank++) {
         int *row = rows + rank * NC_LEVELS;
         memmove(row, rows + rank * COLUMNS, NC_LEVELS * sizeof(int));
-        row[NC_LEVEL_NODE] = comm->node_count > 1 ? comm->internode_table[rank] : 0;
+        row[NC_LEVEL_NODE] = NC_NODES(comm) > 1 ? NC_NODE_OF(comm, rank) : 0;
         for (int level = NC_LEVEL_SWITCH1; level < NC_LEVELS && !same; level++)
             row[level] = -1;
     }
@@ -105,12 +105,12 @@ static int most_on_a_node(const MPIR_Comm *comm)
     int most = 1, *ranks;
     bool counted;
 
-    if (comm->node_count == 1)
+    if (NC_NODES(comm) == 1)
         return comm->local_size;
-    ranks = MPL_calloc((size_t) comm->node_count, sizeof *ranks, MPL_MEM_COLL);
+    ranks = MPL_calloc((size_t) NC_NODES(comm), sizeof *ranks, MPL_MEM_COLL);
     counted = ranks != NULL;
     for (int rank = 0; rank < comm->local_size && counted; rank++) {
-        int here = ++ranks[comm->internode_table[rank]];
+        int here = ++ranks[NC_NODE_OF(comm, rank)];
         most = here > most ? here : most;
     }
     MPL_free(ranks);
@@ -139,11 +139,11 @@ static void take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, size_t mo
                         struct nc_arena *arena)
 {
     size_t ranks = (size_t) comm->local_size;
-    bool several = comm->node_count > 1;
+    bool several = NC_NODES(comm) > 1;
 
     /* An upper bound: over all its groups a rank has at most as many other members as there are
      * other nodes, so no more messages than in one group of all nodes. */
-    h->messages = several ? nc_schedule_most(comm->node_count) : 0;
+    h->messages = several ? nc_schedule_most(NC_NODES(comm)) : 0;
     take_buffers(&h->buffers, several ? nc_message_bytes(most) : 0, arena);
     h->stream = NC_ARENA_TAKE(arena, most, struct nc_stream);
     h->typed = NC_ARENA_TAKE(arena, most, struct nc_typed);
@@ -213,8 +213,8 @@ int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsig
     locations.unit = s.rows;
     memcpy(row, mine, NC_LEVELS * sizeof(int));
     row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
-    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, MPI_INT, s.rows, COLUMNS, MPI_INT, comm,
-                                            errflag);
+    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, NC_TYPE_INT, s.rows, COLUMNS, NC_TYPE_INT,
+                                            comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     finish_rows(s.rows, comm);
     /* always with the level of nodes, whatever LEVELS says: ranks on other nodes are reached by

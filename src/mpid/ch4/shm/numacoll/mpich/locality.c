@@ -5,8 +5,9 @@
 
 #include "mpidimpl.h"
 #include "../core/nc_locality.h"
+#include "compat.h"
 
-#ifdef USE_PMIX_API
+#if NC_PMIX
 
 bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit)
 {
@@ -15,6 +16,8 @@ bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit)
     pmix_value_t *value = NULL;
     bool known;
 
+    if (!PMIx_Initialized()) /* from 4.2 it is chosen at MPI_Init */
+        return false;
     PMIX_PROC_CONSTRUCT(&proc);
     MPL_strncpy(proc.nspace, MPIR_pmi_job_id(), sizeof proc.nspace);
     proc.rank = (pmix_rank_t) MPIR_Process.node_local_map[local_rank];

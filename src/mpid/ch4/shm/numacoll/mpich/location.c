@@ -277,14 +277,14 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
 
     local_rank[0] = mine;
     if (node_comm)
-        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, MPI_INT, local_rank, 1, MPI_INT,
+        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, NC_TYPE_INT, local_rank, 1, NC_TYPE_INT,
                                                 node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (!node_comm || node_comm->rank == 0)
         fill(units, local_rank, ranks, mapping);
     if (node_comm)
-        mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, MPI_INT, 0, node_comm,
-                                              errflag);
+        mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, NC_TYPE_INT, 0,
+                                              node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (extra[0])
         *cache_bytes = (size_t) extra[0] << 10;

@@ -1,10 +1,8 @@
 /* The statistics as performance variables of MPI_T, category NUMACOLL: registered at MPI_Init,
  * computed from stats.c when a tool reads them. */
 
+#include "mpidimpl.h"
 #include "pvars.h"
-
-#include <stddef.h>
-
 #include "stats.h"
 
 /* A performance variable: the sum of n numbers of struct nc_stats, from `offset` on, bytes. */

@@ -272,7 +272,7 @@ static int all_agree(MPIR_Comm *node_comm, bool mine, bool *all)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int value = mine;
-    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &value, 1, MPI_INT,
+    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &value, 1, NC_TYPE_INT,
                                                             MPI_MIN, node_comm, errflag);
     *all = value;
     return mpi_errno;
@@ -281,7 +281,7 @@ static int all_agree(MPIR_Comm *node_comm, bool mine, bool *all)
 static int invite(MPIR_Comm *node_comm, struct invitation *in)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    return MPIR_Bcast_intra_binomial(in, sizeof *in, MPI_BYTE, 0, node_comm, errflag);
+    return MPIR_Bcast_intra_binomial(in, sizeof *in, NC_TYPE_BYTE, 0, node_comm, errflag);
 }
 
 /* Gives up the backing that was tried. */

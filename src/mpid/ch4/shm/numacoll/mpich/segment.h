@@ -19,6 +19,7 @@ enum nc_reason {
     NC_REASON_BACKING,
     NC_REASON_PAGES,
     NC_REASON_SETTINGS,
+    NC_REASON_WORLDS,
     NC_REASON_COUNT
 };
 

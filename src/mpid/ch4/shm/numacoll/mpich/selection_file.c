@@ -234,11 +234,10 @@ static bool check_their_parameter(struct check *c, const char *wanted, const cha
     snprintf(with_sign, sizeof with_sign, "%s=", name);
     if (!in_words(wanted, with_sign))
         return wrong(c, c->at, "parameter %s: must be one of: %s", name, *wanted ? wanted : "none");
-    if (!is_number(value, degree ? 2 : 0, kind ? 2 : INT_MAX))
-        return wrong(c, c->at, "%s=%s: must be a number%s", name, value,
-                     degree ? " from 2"
-                     : kind ? " from 0 to 2"
-                            : "");
+    if (kind && !in_words(NC_CSEL_TREE_TYPES, value))
+        return wrong(c, c->at, "%s=%s: must be one of: %s", name, value, NC_CSEL_TREE_TYPES);
+    if (!kind && !is_number(value, degree ? 2 : 0, INT_MAX))
+        return wrong(c, c->at, "%s=%s: must be a number%s", name, value, degree ? " from 2" : "");
     return true;
 }
 

@@ -22,6 +22,8 @@ const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason)
             return "no-pages";
         case NC_REASON_SETTINGS:
             return "unequal-settings";
+        case NC_REASON_WORLDS:
+            return "several-worlds";
         default:
             return "none";
     }

@@ -4,8 +4,7 @@
 #ifndef NUMACOLL_STATS_H_INCLUDED
 #define NUMACOLL_STATS_H_INCLUDED
 
-#include <stdint.h>
-
+#include "mpidimpl.h"
 #include "collectives.h"
 #include "segment.h"
 #include "../shm/nc_copy.h"

@@ -13,6 +13,7 @@
 #include "collectives.h"
 #include "diag.h"
 #include "location.h"
+#include "meeting.h"
 #include "numacoll_hooks.h"
 #include "numacoll_waits.h"
 #include "pvars.h"
@@ -27,7 +28,7 @@ struct nc_world MPIDI_NUMACOLL_world;
 
 static int hook_id; /* of the hook `relieve`, registered if waits yield */
 
-enum { PIECE = MPIDU_INIT_SHM_BLOCK_SIZE, FIRST_WORDS = 3, WORDS = PIECE / 8 };
+enum { FIRST_WORDS = 3, WORDS = NC_MEETING_BYTES / 8 };
 
 /* What each process of a node tells the others at MPI_Init. It has room for the mask's processors 0
  * to 191; complete_masks exchanges the rest where there is more. */
@@ -41,31 +42,8 @@ struct hello {
     uint64_t word[FIRST_WORDS];
 };
 
-_Static_assert(sizeof(struct hello) <= PIECE,
+_Static_assert(sizeof(struct hello) <= NC_MEETING_BYTES,
                "one exchange: ranks that outnumber processors wait long for each");
-
-/* Gives `bytes` bytes (at most PIECE) of each local rank to all, into `all`, `stride` bytes apart.
- * Collective over the processes of the node. */
-static int exchange(const void *mine, size_t bytes, void *all, size_t stride)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    mpi_errno = MPIDU_Init_shm_put((void *) mine, bytes);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDU_Init_shm_barrier();
-    MPIR_ERR_CHECK(mpi_errno);
-    for (int r = 0; r < MPIR_Process.local_size; r++) {
-        mpi_errno = MPIDU_Init_shm_get(r, bytes, (char *) all + (size_t) r * stride);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    mpi_errno = MPIDU_Init_shm_barrier();
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
 
 /* This process's hello, and its affinity mask: empty if the kernel does not tell the mask. */
 static struct hello make_hello(struct nc_cpus *mask)
@@ -139,9 +117,9 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
         words = MPL_MAX(words, all[r].words);
     }
     for (int at = FIRST_WORDS; at < words && mpi_errno == MPI_SUCCESS; at += WORDS)
-        mpi_errno = exchange(mine->word + at,
-                             sizeof *mine->word * (size_t) MPL_MIN(WORDS, NC_CPUS_WORDS - at),
-                             masks[0].word + at, sizeof *masks);
+        mpi_errno = MPIDI_NUMACOLL_meeting_exchange(
+            mine->word + at, sizeof *mine->word * (size_t) MPL_MIN(WORDS, NC_CPUS_WORDS - at),
+            masks[0].word + at, sizeof *masks);
     return mpi_errno;
 }
 
@@ -161,7 +139,7 @@ static int meet(void)
     masks = MPL_malloc(sizeof *masks * (size_t) n, MPL_MEM_OTHER);
     quotas = MPL_malloc(sizeof *quotas * (size_t) n, MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!all || !masks || !quotas, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = exchange(&hello, sizeof hello, all, sizeof hello);
+    mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&hello, sizeof hello, all, sizeof hello);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = compare(all);
     MPIR_ERR_CHECK(mpi_errno);
@@ -190,14 +168,14 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };
     static _Thread_local int last, fruitless;
-    int now = 0;
+    int now = (int) MPIR_numacoll_cells_taken;
 
     /* a tool may switch MPICH's own way of waiting on and off (numacoll-bench does) */
     MPIR_numacoll_rests = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
     if (!MPIR_numacoll_rests)
         return MPI_SUCCESS;
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
-        now += MPL_atomic_relaxed_load_int(&MPIDI_VCI(i).progress_count);
+        now += NC_COMPLETED(i);
     if (now != last) {
         last = now;
         fruitless = 0;
@@ -234,12 +212,12 @@ static int start_yielding(void)
                              .ranks = (unsigned) MPIR_Process.local_size};
     struct nc_bell *bell;
 
-    mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Progress_hook_activate(hook_id);
     mpi_errno = MPIDI_NUMACOLL_bells_make(&bell);
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_numacoll_rests_start(bell, MPIR_Process.local_rank, &like);
+    mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Progress_hook_activate(hook_id);
 
 fn_exit:
     return mpi_errno;
@@ -247,7 +225,7 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_NUMACOLL_world_init(void)
+int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
@@ -255,6 +233,7 @@ int MPIDI_NUMACOLL_world_init(void)
     double seconds;
 
     MPL_wtime(&start);
+    MPIDI_NUMACOLL_meeting_begin(comm);
     mpi_errno = MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = meet();

@@ -1,0 +1,121 @@
+/* See meeting.h. By MPIDU_Init_shm where MPICH has it at MPI_Init; otherwise by messages on the
+ * node_comm of the first communicator, and memory by its name. */
+
+#define _GNU_SOURCE
+#include "meeting.h"
+
+#include <sys/mman.h>
+
+#include "compat.h"
+
+#if NC_MEET_BY_COMM
+static MPIR_Comm *node_comm;
+static size_t shared_bytes;
+
+void MPIDI_NUMACOLL_meeting_begin(MPIR_Comm *comm)
+{
+    node_comm = comm->node_comm;
+}
+
+int MPIDI_NUMACOLL_meeting_exchange(const void *mine, size_t bytes, void *all, size_t stride)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    struct letter {
+        int from; /* local rank: the ranks of node_comm may be in another order */
+        char text[NC_MEETING_BYTES];
+    } letter = {.from = MPIR_Process.local_rank}, *letters;
+    int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
+
+    letters = MPL_malloc((size_t) n * sizeof *letters, MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!letters, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    memcpy(letter.text, mine, bytes);
+    mpi_errno = MPIR_Allgather_intra_brucks(&letter, sizeof letter, NC_TYPE_BYTE, letters,
+                                            sizeof letter, NC_TYPE_BYTE, node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    for (int i = 0; i < n; i++)
+        memcpy((char *) all + (size_t) letters[i].from * stride, letters[i].text, bytes);
+
+fn_exit:
+    MPL_free(letters);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_meeting_wait(void)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+
+    return node_comm ? MPIR_Barrier_intra_dissemination(node_comm, errflag) : MPI_SUCCESS;
+}
+
+int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool first;
+    char name[64];
+
+    snprintf(name, sizeof name, "/numacoll_bells_%x_%d", MPIR_Process.world_id,
+             MPIR_Process.node_map[MPIR_Process.rank]);
+    *memory = MPL_initshm_open(name, (int) bytes, &first);
+    mpi_errno = MPIDI_NUMACOLL_meeting_wait();
+    MPIR_ERR_CHECK(mpi_errno);
+    if (MPIR_Process.local_rank == 0)
+        shm_unlink(name);
+    MPIR_ERR_CHKANDJUMP(!*memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    shared_bytes = bytes;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_NUMACOLL_meeting_unshare(void *memory)
+{
+    munmap(memory, shared_bytes);
+}
+#else
+_Static_assert(NC_MEETING_BYTES <= MPIDU_INIT_SHM_BLOCK_SIZE, "one exchange of MPICH's");
+
+void MPIDI_NUMACOLL_meeting_begin(MPIR_Comm *comm)
+{
+    (void) comm;
+}
+
+int MPIDI_NUMACOLL_meeting_exchange(const void *mine, size_t bytes, void *all, size_t stride)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    mpi_errno = MPIDU_Init_shm_put((void *) mine, bytes);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+    for (int r = 0; r < MPIR_Process.local_size; r++) {
+        mpi_errno = MPIDU_Init_shm_get(r, bytes, (char *) all + (size_t) r * stride);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_meeting_wait(void)
+{
+    return MPIDU_Init_shm_barrier();
+}
+
+int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
+{
+    return MPIDU_Init_shm_alloc(bytes, memory);
+}
+
+void MPIDI_NUMACOLL_meeting_unshare(void *memory)
+{
+    MPIDU_Init_shm_free(memory);
+}
+#endif
