@@ -11,7 +11,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(sys.argv[1]).resolve()
 V = "MPIR_CVAR_NUMACOLL_"
 FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "numacoll", V + "REPORT": "2", "NCTEST_CALLS": "1"}
-PRELOAD = HERE / "coll/bin/refuse.so"
+# the programs of coll/; a folder for each library, because each MPICH has an mpi.h of its own
+BIN = HERE / "coll/bin" / PREFIX.parent.name
+PRELOAD = BIN / "refuse.so"
 count = bad = 0
 
 
@@ -63,7 +65,7 @@ def command(program, ranks, refuse="", arguments=()):
         *preload,
         "-n",
         str(ranks),
-        str(HERE / "coll/bin" / program),
+        str(BIN / program),
         *arguments,
     ]
 
@@ -121,8 +123,8 @@ def first_line(done):
 
 def compile_programs(programs=()):
     """Compiles these programs of test/mpi/coll; all of them if none is named."""
-    words = ["make", "-s", "-C", HERE / "coll", f"MPICC={PREFIX}/bin/mpicc"]
-    subprocess.run(words + [f"bin/{program}" for program in sorted(programs)], check=True)
+    words = ["make", "-s", "-C", HERE / "coll", f"MPICC={PREFIX}/bin/mpicc", f"OUT={BIN}"]
+    subprocess.run(words + [f"{BIN}/{program}" for program in sorted(programs)], check=True)
 
 
 def finish():

@@ -44,6 +44,10 @@ int main(int argc, char **argv)
     nc_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        /* ranks that have nothing to broadcast may not call at all: the others would wait for ever
+         */
+        if (!NC_EMPTY_BCAST_CALLS && (pairs[i][0] == 0 || pairs[i][1] == 0))
+            continue;
         for (int root = 0; root < nc_size; root++) {
             mismatch(pairs[i][0], pairs[i][1], root);
             works(root);

@@ -27,6 +27,9 @@ static const char *const nc_names[NC_COLLECTIVE_COUNT] = {
 };
 static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVE_COUNT];
 
+/* Whether MPICH calls an algorithm for a broadcast of nothing. */
+#define NC_EMPTY_BCAST_CALLS (MPICH_NUMVERSION < 40200000)
+
 /* Counts a call that is about to be made, unless numacoll does not serve it: one process only, or
  * an intercommunicator. */
 static inline void nc_count(int collective, MPI_Comm comm)
@@ -40,7 +43,8 @@ static inline void nc_count(int collective, MPI_Comm comm)
 
 static inline int nc_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-    nc_count(NC_BCAST, comm);
+    if (count > 0 || NC_EMPTY_BCAST_CALLS)
+        nc_count(NC_BCAST, comm);
     return MPI_Bcast(buffer, count, type, root, comm);
 }
 
