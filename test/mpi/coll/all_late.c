@@ -255,6 +255,9 @@ static void make_late(int which, double late)
     used = processor_time() - used;
     if (nc_rank && seconds() - began < 0.99 * late)
         nc_fail("did not wait for rank 0 (ms, call)", (long) (1e3 * (seconds() - began)), which);
+    /* MPICH's network module has a wait of its own for what is under way in a window: it polls */
+    if (calls[which].call == lock && getenv("MPIR_CVAR_NUM_CLIQUES"))
+        limit = 0;
     if (nc_rank && limit > 0 && used > limit)
         nc_fail(calls[which].name, (long) used, (long) limit);
 }
