@@ -344,6 +344,18 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
     in->reason = in->bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
 }
 
+/* Local rank 0, before files are tried: /dev/shm may be small, so the longer rings of send control
+ * slots are for memory that is not in a file. */
+static void shorten(struct invitation *in, const struct nc_wanted *wanted,
+                    struct nc_segment *segment, size_t *offset)
+{
+    if (in->geometry.send_controls == NC_SEND_CONTROLS)
+        return;
+    MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, segment->bytes);
+    in->geometry.send_controls = NC_SEND_CONTROLS;
+    prepare(in, wanted, segment, offset);
+}
+
 /* Steps 4 and 5. */
 static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
                       const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset,
@@ -380,6 +392,8 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
         prepare(&in, wanted, segment, offset);
     *reason = NC_REASON_BACKING;
     for (bool last = false; backing <= NC_BACKING_NAMED_FILE && !all && !last; backing++) {
+        if (node_comm->rank == 0 && backing == NC_BACKING_UNNAMED_FILE)
+            shorten(&in, wanted, segment, offset);
         mpi_errno = make_and_attach(node_comm, backing, &in, wanted->placement, segment, &fd, &all);
         MPIR_ERR_CHECK(mpi_errno);
         last = in.reason == NC_REASON_BUDGET;
