@@ -1,8 +1,8 @@
 /* Tests collectives on a communicator with processes of two MPI_COMM_WORLDs: every rank takes part
  * in a spawn of two more processes, and all are merged. MPICH serves the calls there; a process may
- * not know what another world's variables select. Meant for faults, which forces no collective:
- * rank 0 prints how many calls on the merged communicator numacoll has served, and how many fell
- * back: served NUMBER fell_back NUMBER. */
+ * not know what another world's variables select. faults runs it, and counts no calls: rank 0
+ * prints how many calls on the merged communicator numacoll has served, and how many fell back:
+ * served NUMBER fell_back NUMBER. */
 
 #include "nctest.h"
 

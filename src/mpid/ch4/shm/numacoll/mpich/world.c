@@ -163,7 +163,8 @@ fn_fail:
 /* A progress hook: runs with every poll of MPICH's progress engine when waits yield, for programs
  * that poll (MPI_Test, MPI_Iprobe); so it never sleeps. A process that polls in vain keeps the
  * processor from the process that it waits for, so it yields after POLLS polls in vain. In vain
- * means: nothing completed on any VCI since the last poll. */
+ * means: since the last poll no message has come through shared memory, and nothing has completed
+ * on any VCI, where MPICH counts that. */
 static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };

@@ -12,7 +12,7 @@
  * container may have a quota that is smaller. */
 #define FRUITLESS_NS 50000
 /* The same if other ranks of the node may need the processor. ScaLAPACK's programs, 4 ranks on 2
- * processors in communicators of 2: 3 us takes 0.6 to 0.95 of the time of 50 us. */
+ * processors in communicators of 2: 3 us takes 0.6 to 1.0 of the time of 50 us. */
 #define FRUITLESS_AMONG_NS 3000
 /* Loads in a round when ranks outnumber processors, and what a small message then takes. */
 #define OVERSUBSCRIBED_SPINS \
