@@ -53,12 +53,13 @@ void MPIR_numacoll_step_aside(void *unused, bool aside)
 void MPIR_numacoll_wait_begins(bool rung)
 {
     struct nc_atomic until = wait.waiter.until_own;
-    uint64_t late = wait.waiter.late;
+    uint64_t late = wait.waiter.late, yields = wait.waiter.yields;
 
     wait.waiter = manner;
     /* what earlier waits have learnt about yields still counts */
     wait.waiter.until_own = until;
     wait.waiter.late = late;
+    wait.waiter.yields = yields;
     wait.patience = (struct nc_patience){0};
     wait.polls = 0;
     wait.listening = false;
