@@ -510,18 +510,26 @@ static void handed_on(void **state)
                        .delays = 50});
 }
 
+/* Inline messages only, from one root, which runs ahead until all receive control slots of a reader
+ * are in use (kary), or all its own send control slots (flat). Then relays run ahead too. */
 static void control_slots_run_ahead(void **state)
 {
+    static const struct {
+        unsigned ranks;
+        int nodes;
+        enum nc_tree_kind tree;
+    } tried[] = {{3, 1, NC_TREE_KARY}, {3, 1, NC_TREE_FLAT}, {5, 2, NC_TREE_FLAT}};
+
     (void) state;
-    /* inline messages only, from one root, which runs ahead until the receive control slots of a
-     * reader are all in use */
-    check((struct run){.geometry = GEOMETRY(3, 1, 64, 1),
-                       .tree = NC_TREE_FLAT,
-                       .k = 2,
-                       .fixed_root = true,
-                       .operations = 30000,
-                       .largest = 300,
-                       .delays = 400});
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
+        check((struct run){.geometry = GEOMETRY(tried[i].ranks, 1, 64, 1),
+                           .nodes = tried[i].nodes,
+                           .tree = tried[i].tree,
+                           .k = 2,
+                           .fixed_root = true,
+                           .operations = 30000,
+                           .largest = 300,
+                           .delays = 400});
 }
 
 static void scatters(void **state)

@@ -40,7 +40,7 @@
 #define NC_SEND_CONTROLS 16
 /* the same where ranks outnumber processors, and for all ranks of a segment together: a writer that
  * runs ahead of readers without a processor needs not wait for them so often */
-#define NC_MOST_SEND_CONTROLS     128
+#define NC_MOST_SEND_CONTROLS     512
 #define NC_SEND_CONTROLS_TOGETHER 2048
 #define NC_CONTROL_BYTES          384 /* a control slot: header and payload */
 

@@ -61,9 +61,13 @@ void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups 
 {
     int *next = (int *) memory + groups->ranks - 1;
 
-    *route = (struct nc_route){.groups = groups, .rank = rank, .led = memory};
+    *route = (struct nc_route){.groups = groups,
+                               .rank = rank,
+                               .led = memory,
+                               .at_once = notice && notice->kind == NC_TREE_FLAT};
     for (int level = 0; level < groups->levels; level++) {
         int size = nc_group_at(groups, level, rank, 0).size;
+        route->at_once = route->at_once && inside[level].kind == NC_TREE_FLAT;
         if (size > 1)
             next = add_level(route, next, level, size, &inside[level], notice);
     }

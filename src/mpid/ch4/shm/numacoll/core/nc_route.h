@@ -53,7 +53,10 @@ struct nc_route {
     /* [all] the ranks that read this rank's data when it leads its groups: all other members of
      * flat groups, the children in the trees of other groups; the lowest level first */
     int *led;
-    int all;    /* length of `led` */
+    int all; /* length of `led` */
+    /* all groups on the node and their notification trees are flat, on all ranks: who has data
+     * announces it once, for all who read it */
+    bool at_once;
     int levels; /* levels on which the rank's group has other members */
     struct nc_route_level level[NC_ROUTE_LEVELS]; /* [levels] the lowest first */
 };

@@ -50,12 +50,26 @@ static struct nc_readers readers_of(const struct nc_bcast *b, const struct part 
     return r;
 }
 
+/* Takes my send control slot, if the ranks that read my ring find the announcements there. NULL:
+ * each child finds them in its own receive control slot. */
+static struct nc_control *take_control(struct nc_bcast *b, const struct part *p)
+{
+    struct nc_readers readers = readers_of(b, p);
+
+    if (!b->route.at_once)
+        return NULL;
+    return nc_queue_take_send_control(b->transfer.queue, &readers);
+}
+
 /* ---- the root ---- */
 
 static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
     struct nc_children all = children(p, 0, p->place.children);
+    struct nc_control *control = take_control(b, p);
 
+    if (control)
+        return nc_transfer_inline(&b->transfer, control, 0, stream, 0);
     return nc_transfer_inline_to_children(&b->transfer, &all, stream);
 }
 
@@ -66,6 +80,7 @@ static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_s
     struct nc_flow flow;
 
     nc_transfer_begin(&b->transfer, &flow, stream, b->transfer.queue->rank);
+    flow.control = take_control(b, p);
     flow.children = &all;
     for (uint64_t i = 0; i < flow.fragments; i++)
         nc_transfer_send(&b->transfer, &flow, &readers, i);
@@ -79,6 +94,7 @@ static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_s
 struct message {
     struct nc_flow flow;
     struct nc_control_header relayed; /* announces the fragments in my own ring */
+    struct nc_control *control;       /* of take_control */
 };
 
 /* Announces fragment i to the children from .. to - 1. */
@@ -109,7 +125,10 @@ static void relay_fragment(struct nc_bcast *b, const struct part *p, struct mess
     tell(b, p, 0, p->beside, &m->flow.header, i);
     slot = nc_transfer_take_slot(&b->transfer, readers, i);
     nc_transfer_relay(&b->transfer, &m->flow, i, slot);
-    tell(b, p, p->beside, p->place.children, &m->relayed, i);
+    if (m->control)
+        nc_transfer_announce(&b->transfer, m->control, &m->relayed, i);
+    else
+        tell(b, p, p->beside, p->place.children, &m->relayed, i);
     nc_transfer_out(&b->transfer, &m->flow, i, slot);
 }
 
@@ -122,6 +141,8 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     m->relayed.first_slot = nc_queue_position(q);
     if (p->relays)
         m->flow.how &= ~NC_COPY_REMOTE; /* the copy to the user reads my own ring */
+    if (p->relays)
+        m->control = take_control(b, p);
     for (uint64_t i = 0; i < m->flow.fragments; i++) {
         nc_queue_await(q, m->flow.control, i + 1);
         if (p->relays)
@@ -134,21 +155,42 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     return m->flow.copied;
 }
 
+/* Where I find the announcements. */
+static struct nc_control *announced_in(const struct nc_bcast *b, const struct part *p)
+{
+    struct nc_queue *q = b->transfer.queue;
+
+    return b->route.at_once ? nc_queue_send_control(q, p->source)
+                            : nc_queue_recv_control(q, q->rank);
+}
+
+/* Passes an inline message on to all children, whatever their group. */
+static void pass_on(struct nc_bcast *b, const struct part *p, const struct nc_flow *flow)
+{
+    struct nc_children all = children(p, 0, p->place.children);
+    const char *payload = flow->control->payload;
+    struct nc_control *control;
+
+    if (p->place.children == 0)
+        return;
+    control = take_control(b, p);
+    if (control)
+        nc_transfer_put(&b->transfer, control, 0, &flow->header, payload);
+    else
+        nc_transfer_pass_on(&b->transfer, &all, &flow->header, payload);
+}
+
 static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream,
                         size_t *sent)
 {
-    struct nc_queue *q = b->transfer.queue;
-    struct nc_children all = children(p, 0, p->place.children);
     struct message m;
 
     nc_copy_prefetch_out(stream);
-    nc_transfer_meet(&b->transfer, &m.flow, nc_queue_recv_control(q, q->rank), stream, p->source,
-                     1);
+    nc_transfer_meet(&b->transfer, &m.flow, announced_in(b, p), stream, p->source, 1);
     *sent = m.flow.header.total;
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
-    if (p->place.children > 0)
-        nc_transfer_pass_on(&b->transfer, &all, &m.flow.header, m.flow.control->payload);
+    pass_on(b, p, &m.flow);
     nc_transfer_payload(&b->transfer, &m.flow, 0);
     return m.flow.copied;
 }
