@@ -37,10 +37,11 @@
 #define RECENT_NS 20000000
 #define ASLEEP_NS 100000000
 /* A late yield does not count if the time lost is less than this for each yield since the last late
- * one: where another session's process takes its share of the processor in slices, the ranks have
- * yielded to each other many times before, and sleeping would cost more. 4 ranks beside one such
- * process per processor: barrier 11 us, without this 15 us. */
-#define WORTH_NS 20000
+ * one: where the other process takes its share of the processor in slices, the ranks have yielded
+ * to each other many times before, and sleeping would cost more. 16 ranks in one cgroup with a
+ * process at nice 19, barrier: with 20 us 111 us, with 60 us 84 us, with 200 us 60 us; 8 ranks
+ * beside a process of another session per processor: 34, 21 and 54 us. */
+#define WORTH_NS 100000
 
 /* Where all that may need the process rings its bell, a sleep lasts so long at most; otherwise the
  * first sleep of a wait is a short one, and each is twice as long as the one before it, up to a
