@@ -54,10 +54,11 @@ static struct nc_readers readers_of(const struct nc_bcast *b, const struct part 
  * each child finds them in its own receive control slot. */
 static struct nc_control *take_control(struct nc_bcast *b, const struct part *p)
 {
-    struct nc_readers readers = readers_of(b, p);
+    struct nc_readers readers;
 
     if (!b->route.at_once)
         return NULL;
+    readers = readers_of(b, p);
     return nc_queue_take_send_control(b->transfer.queue, &readers);
 }
 
