@@ -95,16 +95,15 @@ def served(done, collective="bcast"):
     return (int(lines[-1][0]), int(lines[-1][1]), lines[-1][2]) if lines else (0, 0, "")
 
 
-def outcome(done, expect_served, reason="", says="", own=0):
+def outcome(done, expect_served, reason="", says="", own={}):
     """What is wrong with a run, or an empty string. Its data must be right, and its calls all
     served, or all fallen back for this reason. says: text that must be on standard error. own:
-    allreduces that MPICH makes itself, which may be served too."""
+    how many calls of a collective MPICH makes itself at most, which may be served too."""
     if done.returncode or " No Errors" not in done.stdout:
         return f"exit status {done.returncode}\n{(done.stderr + done.stdout).strip()[-400:]}"
     for collective, calls in made(done).items():
         s, f, why = served(done, collective)
-        if collective == "allreduce":
-            s -= min(max(s - calls, 0), own)
+        s -= min(max(s - calls, 0), own.get(collective, 0))
         if (
             expect_served
             and (s, f) != (calls, 0)
