@@ -168,6 +168,15 @@ static int operate_all(struct rank *r, struct place *place, struct pacing *pacin
     return wrong;
 }
 
+static void free_rank(struct rank *r)
+{
+    free(r->typed);
+    free(r->stream);
+    free(r->length);
+    free(r->mate);
+    free(r->memory);
+}
+
 static int rank_main(const struct run *run, int rank)
 {
     size_t ranks = run->geometry.ranks;
@@ -223,12 +232,8 @@ static int rank_main(const struct run *run, int rank)
     free_place(&place);
     free(numa);
     free(transfer.flow);
-    free(r.typed);
-    free(r.stream);
-    free(r.length);
-    free(r.mate);
-    free(r.memory);
     free(private_memory);
+    free_rank(&r);
     return wrong;
 }
 
