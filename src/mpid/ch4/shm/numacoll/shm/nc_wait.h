@@ -48,7 +48,7 @@ struct nc_waiter {
     struct nc_atomic *until;
     struct nc_atomic until_own;
     uint64_t yields; /* since the last late one */
-    uint64_t late;   /* when a yield last came back late and too often, by the same clock */
+    uint64_t late;   /* when a late yield last counted, by the same clock */
     /* counts of waits, by the slowest stage a wait reached */
     uint64_t ended_spinning, ended_in_progress, ended_yielding, ended_asleep;
     uint64_t asleep_ns; /* time asleep */
