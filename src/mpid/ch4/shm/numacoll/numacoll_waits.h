@@ -21,8 +21,9 @@ void MPIR_numacoll_wait_goes_on(void);
  * sleeps. local_rank: its number among the processes of MPI_COMM_WORLD's node. */
 void MPIR_numacoll_ring(int local_rank);
 
-/* How many cells of messages this process has taken out of its queue. A poll of the progress engine
- * takes one; who wants to sleep polls until there is none. */
-extern unsigned MPIR_numacoll_cells_taken;
+/* How many cells of messages this process has taken out of its queue and put into others'. A poll
+ * of the progress engine takes one at most, and sends one of a message that is under way; who wants
+ * to sleep polls until neither happens. */
+extern unsigned MPIR_numacoll_cells_moved;
 
 #endif

@@ -55,18 +55,19 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 
 /* ---- set-up ---- */
 
-/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes one cell of a
- * message, so it polls until it takes none: then whatever comes rings the bell. */
+/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes and
+ * sends one cell of a message, so it polls until it does neither: then whatever comes rings the
+ * bell. */
 static int progress(void *unused)
 {
     int mpi_errno = MPI_SUCCESS;
     unsigned before;
 
     do {
-        before = MPIR_numacoll_cells_taken;
+        before = MPIR_numacoll_cells_moved;
         mpi_errno = MPID_Progress_test(NULL);
         MPIDI_PROGRESS_YIELD();
-    } while (mpi_errno == MPI_SUCCESS && before != MPIR_numacoll_cells_taken);
+    } while (mpi_errno == MPI_SUCCESS && before != MPIR_numacoll_cells_moved);
     return mpi_errno;
 }
 

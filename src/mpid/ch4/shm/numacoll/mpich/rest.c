@@ -10,7 +10,7 @@
 #include "rest.h"
 
 bool MPIR_numacoll_rests;
-unsigned MPIR_numacoll_cells_taken;
+unsigned MPIR_numacoll_cells_moved;
 
 static struct nc_bell *bells; /* [local ranks] */
 static struct nc_waiter manner;
@@ -24,7 +24,7 @@ static _Thread_local struct {
      * announce, so the thread may sleep. */
     bool listening;
     uint32_t heard;
-    unsigned taken; /* cells taken at the last call */
+    unsigned moved; /* cells taken and sent until the last call */
     bool rung;
 } wait;
 
@@ -85,14 +85,15 @@ static void sleep_a_while(void)
 }
 
 /* The order is: listen (S1), poll MPICH's queues (S5), let the caller look at its request, sleep
- * (S6). So the sleep is one call later than the decision. A poll that has taken a cell says nothing
- * about the next cell, and where cells come, a wait is not in vain: it begins anew. */
+ * (S6). So the sleep is one call later than the decision. A poll that has taken or
+ * sent a cell says nothing about the next one, and where cells move, a wait is not in vain: it
+ * begins anew. */
 void MPIR_numacoll_wait_goes_on(void)
 {
     enum { POLLS = 4 }; /* the first polls follow each other at once */
 
-    if (wait.taken != MPIR_numacoll_cells_taken) {
-        wait.taken = MPIR_numacoll_cells_taken;
+    if (wait.moved != MPIR_numacoll_cells_moved) {
+        wait.moved = MPIR_numacoll_cells_moved;
         MPIR_numacoll_wait_begins(wait.rung);
     } else if (wait.listening) {
         wait.listening = false;

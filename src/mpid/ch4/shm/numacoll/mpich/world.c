@@ -163,13 +163,13 @@ fn_fail:
 /* A progress hook: runs with every poll of MPICH's progress engine when waits yield, for programs
  * that poll (MPI_Test, MPI_Iprobe); so it never sleeps. A process that polls in vain keeps the
  * processor from the process that it waits for, so it yields after POLLS polls in vain. In vain
- * means: since the last poll no message has come through shared memory, and nothing has completed
- * on any VCI, where MPICH counts that. */
+ * means: since the last poll no message has come or gone through shared memory, and nothing has
+ * completed on any VCI, where MPICH counts that. */
 static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };
     static _Thread_local int last, fruitless;
-    int now = (int) MPIR_numacoll_cells_taken;
+    int now = (int) MPIR_numacoll_cells_moved;
 
     /* a tool may switch MPICH's own way of waiting on and off (numacoll-bench does) */
     MPIR_numacoll_rests = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
