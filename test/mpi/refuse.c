@@ -1,7 +1,9 @@
 /* A library that test/mpi/faults and test/published preload into ranks: the calls that
  * NCTEST_REFUSE names (memfd, mkstemp, open, pages) fail, as in a container or on a full file
  * system. With `rings` nobody who sleeps on a shared futex is woken, and at the end the process
- * prints how many calls that would have woken were dropped: rings NUMBER. */
+ * prints how many calls that would have woken were dropped: rings NUMBER. With `64k` the kernel has
+ * pages of 64 KiB, as far as numacoll can see: it refuses to allocate or place parts of pages, and
+ * at the end the process prints how often: unaligned NUMBER. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,8 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 static int refused(const char *what)
 {
@@ -76,6 +80,56 @@ int fallocate(int fd, int mode, off_t offset, off_t length)
     return next(fd, mode, offset, length);
 }
 
+enum { LARGE_PAGE = 64 << 10 };
+
+long sysconf(int name)
+{
+    long (*next)(int) = (long (*)(int)) dlsym(RTLD_NEXT, "sysconf");
+
+    return name == _SC_PAGESIZE && refused("64k") ? LARGE_PAGE : next(name);
+}
+
+/* Maps files at multiples of the page. */
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    void *(*next)(void *, size_t, int, int, int, off_t) =
+        (void *(*) (void *, size_t, int, int, int, off_t)) dlsym(RTLD_NEXT, "mmap");
+    char *all;
+
+    if (at || fd < 0 || !refused("64k"))
+        return next(at, bytes, protection, flags, fd, offset);
+    all = next(NULL, bytes + LARGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return MAP_FAILED;
+    all += LARGE_PAGE - (uintptr_t) all % LARGE_PAGE;
+    return next(all, bytes, protection, flags | MAP_FIXED, fd, offset);
+}
+
+static long unaligned;
+
+/* Whether the address is not the start of a page, which is counted. */
+static int is_unaligned(uintptr_t at)
+{
+    if (!refused("64k") || at % LARGE_PAGE == 0)
+        return 0;
+    __atomic_fetch_add(&unaligned, 1, __ATOMIC_RELAXED);
+    errno = EINVAL;
+    return 1;
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+int madvise(void *at, size_t bytes, int advice)
+{
+    int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int)) dlsym(RTLD_NEXT, "madvise");
+
+    if (advice == MADV_POPULATE_WRITE && is_unaligned((uintptr_t) at))
+        return -1;
+    return next(at, bytes, advice);
+}
+
 static long dropped;
 
 /* A sleep begins even if the bell was rung before it, and no call wakes. */
@@ -97,6 +151,11 @@ long syscall(long number, ...)
         if (a[1] == FUTEX_WAIT)
             a[2] = (long) __atomic_load_n((uint32_t *) a[0], __ATOMIC_RELAXED);
     }
+    if (number == SYS_mbind && is_unaligned((uintptr_t) a[0]))
+        return -1;
+    /* the kernel would count such a page again */
+    for (long i = 0; number == SYS_move_pages && i < a[1]; i++)
+        is_unaligned(((uintptr_t *) a[2])[i]);
     return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
@@ -104,4 +163,6 @@ static void __attribute__((destructor)) report(void)
 {
     if (dropped)
         fprintf(stderr, "rings %ld\n", dropped);
+    if (unaligned)
+        fprintf(stderr, "unaligned %ld\n", unaligned);
 }

@@ -154,13 +154,19 @@ static void make_barriers(struct rank *r)
     }
 }
 
+static size_t front_bytes(const struct run *run)
+{
+    struct nc_geometry g = nc_geometry_make((uint32_t) run->ranks, 1, 1, 1, 4096);
+
+    return nc_layout_front_bytes(&g);
+}
+
 static void make(struct rank *r, const struct run *run, int rank)
 {
     *r = (struct rank){.run = run, .rank = rank, .dice = 42, .pace = (uint64_t) rank * 77 + 1};
     r->waiter = (struct nc_waiter){.progress = progress, .context = r, .yield = true};
     for (int i = 0; i < run->ranks; i++) {
-        r->area[i] = run->segment + nc_layout_front_bytes(run->ranks) +
-                     (size_t) i * NC_FLAGS_BYTES(run->ranks);
+        r->area[i] = run->segment + front_bytes(run) + (size_t) i * NC_FLAGS_BYTES(run->ranks);
         r->bell[i] = &run->shared->bell[i];
     }
     if (run->sleeps) {
@@ -292,8 +298,7 @@ static int run_forked(const struct run *run)
 /* One run by threads, one by processes. */
 static void check(struct run run)
 {
-    size_t segment = nc_layout_front_bytes(run.ranks) +
-                     (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks),
+    size_t segment = front_bytes(&run) + (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks),
            bytes = segment + sizeof *run.shared;
 
     run.phases = 1 + run.phases / scale;

@@ -287,13 +287,13 @@ static int run_forked(const struct run *run)
 
 static size_t segment_bytes(const struct nc_geometry *g)
 {
-    return nc_layout_front_bytes((int) g->ranks) + g->ranks * nc_layout_make(g).region;
+    return nc_layout_front_bytes(g) + g->ranks * nc_layout_make(g).region;
 }
 
 static void find_regions(const struct nc_geometry *g, char *segment, char **region)
 {
     for (uint32_t r = 0; r < g->ranks; r++)
-        region[r] = segment + nc_layout_front_bytes((int) g->ranks) + r * nc_layout_make(g).region;
+        region[r] = segment + nc_layout_front_bytes(g) + r * nc_layout_make(g).region;
 }
 
 /* One run by threads, one by processes. */
@@ -318,7 +318,7 @@ static void check(struct run run)
 /* ---- the tests ---- */
 
 /* ranks, slots of a send ring, bytes of a slot, sets */
-#define GEOMETRY(p, s, f, q) nc_geometry_make(p, s, f, q)
+#define GEOMETRY(p, s, f, q) nc_geometry_make(p, s, f, q, 4096)
 
 static void one_slot(void **state)
 {
@@ -962,15 +962,39 @@ static void mark_and_look(void **state)
     pthread_t other;
 
     (void) state;
-    m.run.segment = aligned_alloc(NC_PAGE, segment + NC_PAGE);
-    memset(m.run.segment, 0, segment + NC_PAGE);
+    m.run.segment = aligned_alloc(NC_LINE, segment + sizeof *m.run.bell * 2);
+    memset(m.run.segment, 0, segment + sizeof *m.run.bell * 2);
     m.run.bell = (struct nc_bell *) (m.run.segment + segment);
-    m.clock = (struct nc_atomic *) (m.run.segment + nc_layout_front_bytes(2));
+    m.clock = (struct nc_atomic *) (m.run.segment + nc_layout_front_bytes(&m.run.geometry));
     pthread_create(&other, NULL, move_the_clock, &m);
     go_to_sleep(&m);
     pthread_join(other, NULL);
     assert_int_equal(m.lost, 0);
     free(m.run.segment);
+}
+
+/* Who moves a clock looks at all ranks that are parked in its bucket, so the same word of many
+ * regions must be in many buckets: of 64 words in 64 buckets about 40 are used by chance. */
+static void buckets_are_spread(void **state)
+{
+    static const uint32_t pages[] = {4096, 16 << 10, 64 << 10};
+    static const size_t lines[] = {0, NC_LINE, 5 * NC_LINE};
+
+    (void) state;
+    for (int i = 0; i < 9; i++) {
+        struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, pages[i / 3]);
+        char *segment = calloc(1, segment_bytes(&g)), *region[64];
+        struct nc_parking parking;
+        int used = 0;
+        find_regions(&g, segment, region);
+        nc_parking_init(&parking, segment, NULL, 0, 64);
+        for (int r = 0; r < 64; r++)
+            nc_parking_enter(&parking, (struct nc_atomic *) (region[r] + lines[i % 3]), 1);
+        for (int b = 0; b < NC_BUCKETS; b++)
+            used += nc_atomic_acquire(&parking.mask[b * NC_BUCKET_WORDS]) != 0;
+        assert_in_range(used, 32, 64);
+        free(segment);
+    }
 }
 
 /* How often a long wait calls progress where the ranks do not outnumber the processors, and how
@@ -1069,6 +1093,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(asleep_two_ranks_one_slot),
                                        cmocka_unit_test(asleep_many_more_ranks_than_processors),
                                        cmocka_unit_test(mark_and_look),
+                                       cmocka_unit_test(buckets_are_spread),
                                        cmocka_unit_test(polls_often),
                                        cmocka_unit_test(keeps_an_error),
                                        cmocka_unit_test(one_slot),

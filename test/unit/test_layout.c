@@ -1,5 +1,6 @@
-/* core/nc_layout.c: the parts of a segment do not overlap and are aligned, with ordinary and with
- * huge pages; sets of slots; and the size of the default segment of 64 ranks. */
+/* core/nc_layout.c: the parts of a segment do not overlap and are aligned, with ordinary pages of
+ * the sizes that kernels have, and with huge pages; sets of slots; and the size of the default
+ * segment of 64 ranks. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,12 +10,17 @@
 
 #include "core/nc_layout.h"
 
-static void nothing_overlaps(void **state)
+enum { PAGE = 4096 };
+
+/* Bytes of an ordinary page: x86-64; aarch64 by its kernel's configuration; ppc64. */
+static const uint32_t pages[] = {PAGE, 16 << 10, 64 << 10};
+enum { PAGES = sizeof pages / sizeof *pages };
+
+static void nothing_overlaps_in_pages_of(uint32_t page)
 {
-    (void) state;
     for (uint32_t s = 1; s <= 32; s *= 2) {
         for (uint32_t f = 1; f < 20000; f += 977) {
-            struct nc_geometry g = nc_geometry_make(4, s, f, 2);
+            struct nc_geometry g = nc_geometry_make(4, s, f, 2, page);
             if (f % 2)
                 nc_geometry_lengthen(&g);
             struct nc_layout l = nc_layout_make(&g);
@@ -28,10 +34,54 @@ static void nothing_overlaps(void **state)
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
             assert_true(l.recv >= l.send + s * l.slot_stride);
             assert_true(l.region >= l.recv + l.recv_slots * l.slot_stride);
-            assert_int_equal(l.send % NC_PAGE, 0);
-            assert_int_equal(l.recv % NC_PAGE, 0);
-            assert_int_equal(l.region % NC_PAGE, 0);
+            assert_int_equal(l.send % NC_RING_ALIGN, 0);
+            assert_int_equal(l.recv % NC_RING_ALIGN, 0);
+            assert_int_equal(l.region % page, 0);
+            assert_true(l.region - (l.recv + l.recv_slots * l.slot_stride) < page);
         }
+    }
+}
+
+static void nothing_overlaps(void **state)
+{
+    (void) state;
+    for (int i = 0; i < PAGES; i++)
+        nothing_overlaps_in_pages_of(pages[i]);
+}
+
+/* Whether header and parking end before the first region does begin. */
+static void front_has_room(void **state)
+{
+    (void) state;
+    for (int i = 0; i < PAGES; i++) {
+        for (uint32_t p = 1; p <= 2 * NC_PARKING_RANKS; p++) {
+            struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, pages[i]);
+            size_t parking = NC_BUCKETS_BYTES + (p <= NC_PARKING_RANKS ? p * NC_PLACE_BYTES : 0);
+            size_t front = nc_layout_front_bytes(&g);
+            assert_int_equal(front % pages[i], 0);
+            assert_true(front >= NC_HEADER_BYTES + parking &&
+                        front - (NC_HEADER_BYTES + parking) < pages[i]);
+        }
+    }
+}
+
+/* The kernel places whole pages: of each page only one rank's region has bytes, and none has header
+ * or parking, so that each rank can have its pages on its own NUMA node. */
+static void no_page_of_two_ranks(void **state)
+{
+    static const int numa[7] = {5, 0, 5, 2, 0, 5, 2};
+
+    (void) state;
+    for (int i = 0; i < PAGES; i++) {
+        struct nc_geometry g = nc_geometry_make(7, 3, 5000, 2, pages[i]);
+        size_t at[7], end = nc_layout_front_bytes(&g), region = nc_layout_make(&g).region;
+        size_t bytes = nc_layout_offsets(&g, numa, g.page, at);
+        for (int r = 0; r < 7; r++) {
+            assert_int_equal(at[r] % pages[i], 0);
+            assert_int_equal(at[r], end);
+            end += region;
+        }
+        assert_int_equal(bytes, end);
     }
 }
 
@@ -40,7 +90,7 @@ static void more_send_controls(void **state)
 {
     (void) state;
     for (uint32_t p = 2; p <= 1024; p++) {
-        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2);
+        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, PAGE);
         nc_geometry_lengthen(&g);
         assert_true(g.send_controls >= NC_SEND_CONTROLS &&
                     g.send_controls <= NC_MOST_SEND_CONTROLS);
@@ -54,25 +104,25 @@ static void more_send_controls(void **state)
 static void regions_by_numa_node(void **state)
 {
     static const int one[7] = {3, 3, 3, 3, 3, 3, 3}, three[7] = {5, 0, 5, 2, 0, 5, 2};
-    struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2);
-    struct nc_layout l = nc_layout_make(&g);
-    size_t at[7], huge = 2u << 20, r = l.region, front = nc_layout_front_bytes(7);
+    struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2, PAGE);
+    size_t at[7], huge = 2u << 20, r = nc_layout_make(&g).region;
+    size_t front = nc_layout_front_bytes(&g);
 
     (void) state;
-    assert_int_equal(nc_layout_offsets(&l, 7, one, NC_PAGE, at), front + 7 * r);
+    assert_int_equal(nc_layout_offsets(&g, one, PAGE, at), front + 7 * r);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(at[i], front + i * r);
-    assert_int_equal(nc_layout_offsets(&l, 7, one, huge, at), huge);
+    assert_int_equal(nc_layout_offsets(&g, one, huge, at), huge);
     assert_int_equal(at[0], front);
-    assert_int_equal(nc_layout_offsets(&l, 7, three, NC_PAGE, at), front + 7 * r);
+    assert_int_equal(nc_layout_offsets(&g, three, PAGE, at), front + 7 * r);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(at[i], front + i * r);
-    assert_int_equal(nc_layout_offsets(&l, 7, three, huge, at), 3 * huge);
+    assert_int_equal(nc_layout_offsets(&g, three, huge, at), 3 * huge);
     const size_t wanted[7] = {front,    huge,          front + r,   2 * huge,
                               huge + r, front + 2 * r, 2 * huge + r};
     assert_memory_equal(at, wanted, sizeof wanted);
     /* more than one page of a node */
-    assert_int_equal(nc_layout_offsets(&l, 7, three, 128 << 10, at) % (128 << 10), 0);
+    assert_int_equal(nc_layout_offsets(&g, three, 128 << 10, at) % (128 << 10), 0);
     assert_int_equal(at[1], 3 * (128 << 10));
     assert_true(at[5] + r <= at[1]);
 }
@@ -80,11 +130,11 @@ static void regions_by_numa_node(void **state)
 static void sets(void **state)
 {
     (void) state;
-    assert_int_equal(nc_geometry_make(2, 8, 4096, 2).set_slots, 4);
-    assert_int_equal(nc_geometry_make(2, 8, 4096, 1).set_slots, 8);
-    assert_int_equal(nc_geometry_make(2, 7, 4096, 2).set_slots, 3);
-    assert_int_equal(nc_geometry_make(2, 1, 4096, 2).set_slots, 1);
-    assert_int_equal(nc_geometry_make(2, 3, 4096, 64).set_slots, 1);
+    assert_int_equal(nc_geometry_make(2, 8, 4096, 2, PAGE).set_slots, 4);
+    assert_int_equal(nc_geometry_make(2, 8, 4096, 1, PAGE).set_slots, 8);
+    assert_int_equal(nc_geometry_make(2, 7, 4096, 2, PAGE).set_slots, 3);
+    assert_int_equal(nc_geometry_make(2, 1, 4096, 2, PAGE).set_slots, 1);
+    assert_int_equal(nc_geometry_make(2, 3, 4096, 64, PAGE).set_slots, 1);
 }
 
 static void in_rings(void **state)
@@ -94,27 +144,35 @@ static void in_rings(void **state)
 
     (void) state;
     for (int i = 0; i < 5; i++) {
-        struct nc_geometry g = nc_geometry_make(2, slots[i], 4096, sets[i]);
+        struct nc_geometry g = nc_geometry_make(2, slots[i], 4096, sets[i], PAGE);
         assert_int_equal(nc_layout_make(&g).recv_slots, recv_slots[i]);
         assert_int_equal(nc_layout_make(&g).recv_set, recv_set[i]);
     }
 }
 
-static void defaults_fit_64_ranks_in_8_mb(void **state)
+/* The default segment of 64 ranks: less than 8 MiB, and with larger pages little more. */
+static void memory_of_64_ranks(void **state)
 {
-    struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2);
+    static const size_t most[PAGES] = {8u << 20, (8u << 20) + (16 << 10), (8u << 20) + (64 << 10)};
+    static const int numa[64] = {0};
 
     (void) state;
-    assert_true(nc_layout_front_bytes(64) + 64 * nc_layout_make(&g).region <= 8u << 20);
+    for (int i = 0; i < PAGES; i++) {
+        struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, pages[i]);
+        size_t at[64];
+        assert_true(nc_layout_offsets(&g, numa, g.page, at) <= most[i]);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_overlaps),
+                                       cmocka_unit_test(front_has_room),
+                                       cmocka_unit_test(no_page_of_two_ranks),
                                        cmocka_unit_test(more_send_controls),
                                        cmocka_unit_test(regions_by_numa_node),
                                        cmocka_unit_test(sets),
                                        cmocka_unit_test(in_rings),
-                                       cmocka_unit_test(defaults_fit_64_ranks_in_8_mb)};
+                                       cmocka_unit_test(memory_of_64_ranks)};
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -322,7 +322,7 @@ static void huge(void **state)
     (void) state;
     assert_true(nc_model_queue_bytes(UINT64_MAX, 2) == UINT64_MAX &&
                 nc_model_queue_bytes(0, 7) == 0);
-    assert_true(nc_model_fragment_to_fit(UINT64_MAX, 1) >= UINT64_MAX - NC_PAGE);
+    assert_true(nc_model_fragment_to_fit(UINT64_MAX, 1) >= UINT64_MAX - NC_FRAG_UNIT);
     assert_true(nc_model_slots_of_message(UINT64_MAX).s ==
                 nc_frag_count(UINT64_MAX, (uint64_t) 1 << 32));
     for (uint64_t m = UINT64_MAX - 5; m; m += m == UINT64_MAX ? 1 : 5) {

@@ -149,7 +149,8 @@ struct nc_model_slots nc_model_slots_of_message(uint64_t m)
 
 uint64_t nc_model_fragment_to_fit(uint64_t m, uint64_t s)
 {
-    return smaller(nc_frag_count(nc_frag_count(m, s), NC_PAGE), UINT64_MAX / NC_PAGE) * NC_PAGE;
+    return smaller(nc_frag_count(nc_frag_count(m, s), NC_FRAG_UNIT), UINT64_MAX / NC_FRAG_UNIT) *
+           NC_FRAG_UNIT;
 }
 
 uint64_t nc_model_queue_bytes(uint64_t f, uint64_t s)

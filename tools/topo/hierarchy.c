@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
 {
@@ -23,7 +24,7 @@ static size_t segment_bytes(const struct hierarchy *h)
 
     for (int i = 0; i < ranks; i++)
         numa[i] = 0;
-    bytes = nc_layout_offsets(&h->layout, ranks, numa, NC_PAGE, offset);
+    bytes = nc_layout_offsets(&h->geometry, numa, h->geometry.page, offset);
     free(offset);
     free(numa);
     return bytes;
@@ -43,7 +44,8 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
     nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
     h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, (uint32_t) o->setting[SET_SLOTS],
                                    (uint32_t) o->setting[SET_FRAGMENT],
-                                   (uint32_t) o->setting[SET_SETS]);
+                                   (uint32_t) o->setting[SET_SETS],
+                                   (uint32_t) sysconf(_SC_PAGESIZE));
     h->layout = nc_layout_make(&h->geometry);
     h->segment_bytes = segment_bytes(h);
 }

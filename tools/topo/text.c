@@ -143,7 +143,8 @@ static void write_segment(const struct hierarchy *h)
     const struct nc_geometry *g = &h->geometry;
 
     printf("\nsegment on %s: %zu bytes\n", h->cluster.name[0], h->segment_bytes);
-    printf("  regions: %u of %zu bytes\n", g->ranks, h->layout.region);
+    printf("  regions: %u of %zu bytes, in pages of %u bytes\n", g->ranks, h->layout.region,
+           g->page);
     printf("  slots of a region: %u of %u bytes, given back %u at a time\n", g->slots,
            g->slot_bytes, g->set_slots);
 }

@@ -32,7 +32,7 @@ uint64_t nc_frag_sqrt_rule(uint64_t m)
 
     if (root * root < m)
         root++;
-    return root ? round_up(root, NC_PAGE) : NC_PAGE;
+    return root ? round_up(root, NC_FRAG_UNIT) : NC_FRAG_UNIT;
 }
 
 uint64_t nc_frag_choose(uint64_t m, uint64_t slot, bool sqrt_rule)

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NC_PAGE 4096 /* bytes */
+/* Fragments by the square root rule are multiples of it, bytes: the page of the papers' machines,
+ * on whatever machine. */
+#define NC_FRAG_UNIT 4096
 
 /* The number of fragments of f > 0 bytes in a message of m bytes. An empty message has one
  * fragment, so that the message is announced. */
@@ -32,7 +34,7 @@ static inline bool nc_frag_ends_set(uint64_t n, unsigned set)
 }
 
 /* f* of the model, the bytes of a fragment in a message (or a slot in a queue) of m bytes: sqrt(m),
- * rounded up to whole pages, at least one. */
+ * rounded up to a multiple of NC_FRAG_UNIT, at least one. */
 uint64_t nc_frag_sqrt_rule(uint64_t m);
 
 /* Bytes of a fragment in a message of m bytes, as the writer chooses; never more than a slot, which

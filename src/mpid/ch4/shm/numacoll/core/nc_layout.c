@@ -13,10 +13,10 @@ static size_t up(size_t n, size_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q)
+struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q, uint32_t page)
 {
     struct nc_geometry g = {
-        .ranks = p, .slots = s, .slot_bytes = f, .send_controls = NC_SEND_CONTROLS};
+        .ranks = p, .slots = s, .slot_bytes = f, .send_controls = NC_SEND_CONTROLS, .page = page};
 
     if (q > s)
         q = s;
@@ -39,38 +39,38 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     l.recv_controls = NC_LINE;
     l.send_controls = l.recv_controls + (size_t) NC_RECV_CONTROLS * NC_CONTROL_BYTES;
     l.flags = l.send_controls + (size_t) g->send_controls * NC_CONTROL_BYTES;
-    l.send = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_PAGE);
+    l.send = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_RING_ALIGN);
     /* a slot starts at a line of its own, as its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
     l.recv_slots = half(g->slots);
     l.recv_set = half(g->set_slots);
-    l.recv = up(l.send + g->slots * l.slot_stride, NC_PAGE);
-    l.region = up(l.recv + l.recv_slots * l.slot_stride, NC_PAGE);
+    l.recv = up(l.send + g->slots * l.slot_stride, NC_RING_ALIGN);
+    l.region = up(l.recv + l.recv_slots * l.slot_stride, g->page);
     return l;
 }
 
-size_t nc_layout_front_bytes(int ranks)
+size_t nc_layout_front_bytes(const struct nc_geometry *g)
 {
-    size_t places = ranks <= NC_PARKING_RANKS ? (size_t) ranks * NC_PLACE_BYTES : 0;
+    size_t places = g->ranks <= NC_PARKING_RANKS ? (size_t) g->ranks * NC_PLACE_BYTES : 0;
 
-    return NC_PAGE + up(NC_BUCKETS_BYTES + places, NC_PAGE);
+    return up(NC_HEADER_BYTES + NC_BUCKETS_BYTES + places, g->page);
 }
 
-size_t nc_layout_offsets(const struct nc_layout *l, int ranks, const int *numa, size_t page,
-                         size_t *offset)
+size_t nc_layout_offsets(const struct nc_geometry *g, const int *numa, size_t page, size_t *offset)
 {
-    size_t at = 0;
+    size_t at = 0, region = nc_layout_make(g).region;
+    int ranks = (int) g->ranks;
 
     for (int i = 0; i < ranks; i++)
         offset[i] = 0;
     for (int first = 0; first < ranks; first++) {
         if (offset[first])
             continue;
-        at = first == 0 ? nc_layout_front_bytes(ranks) : up(at, page);
+        at = first == 0 ? nc_layout_front_bytes(g) : up(at, page);
         for (int i = first; i < ranks; i++) {
-            if (page == NC_PAGE || numa[i] == numa[first]) {
+            if (page == g->page || numa[i] == numa[first]) {
                 offset[i] = at;
-                at += l->region;
+                at += region;
             }
         }
     }

@@ -1,10 +1,9 @@
-/* The layout of a segment: one header page and the parking, then one region per
- * process. mpich/segment.c makes the
- * segment; shm/nc_queue.h and shm/nc_barrier.h find their places in it by the offsets computed
+/* The layout of a segment: header and parking, then one region per process. mpich/segment.c makes
+ * the segment; shm/nc_queue.h and shm/nc_barrier.h find their places in it by the offsets computed
  * here.
  *
  *                                                     written by               read by
- *     header page   struct nc_header                  the maker, before        all
+ *     header        struct nc_header                  the maker, before        all
  *                                                     anybody attaches
  *     parking       see shm/nc_parking.h
  *                   (up to a page)
@@ -14,16 +13,17 @@
  *                   send control slots,               i                        all
  *                   `send_controls`
  *                   flags                             see shm/nc_barrier.h
- *                   (up to a page)
+ *                   (up to NC_RING_ALIGN)
  *                   send ring, `slots` slots          i                        all
- *                   (up to a page)
+ *                   (up to NC_RING_ALIGN)
  *                   receive ring, `recv_slots` slots  the root of a scatter    i
  *                   (up to a page)
  *
- * Regions and rings start at pages, because the kernel places memory on NUMA nodes by pages. Lines
- * that have different writers are 128 bytes apart, because processors fetch pairs of 64-byte lines.
- * With huge pages, the regions of one NUMA node lie side by side and share huge pages; the header
- * page lies in the first huge page. */
+ * Regions start at pages, because the kernel places memory on NUMA nodes by pages. The size of a
+ * page is the kernel's, 4 to 64 KiB, and so a part of the geometry. Lines that have different
+ * writers are 128 bytes apart, because processors fetch pairs of 64-byte lines. With huge pages,
+ * the regions of one NUMA node lie side by side and share huge pages; the header lies in the first
+ * huge page. */
 
 #ifndef NC_LAYOUT_H_INCLUDED
 #define NC_LAYOUT_H_INCLUDED
@@ -34,6 +34,10 @@
 #include "nc_frag.h"
 
 #define NC_LINE 128 /* bytes between lines of different writers */
+/* Bytes of the header; the parking is behind it. */
+#define NC_HEADER_BYTES 4096
+/* Rings begin at multiples of it, bytes: processors prefetch within 4 KiB. */
+#define NC_RING_ALIGN 4096
 /* receive control slots of a rank: so many operations a writer may be ahead of a reader */
 #define NC_RECV_CONTROLS 32
 /* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
@@ -53,10 +57,10 @@
 #define NC_PARKING_RANKS (64 * NC_BUCKET_WORDS)
 
 _Static_assert(NC_CONTROL_BYTES % NC_LINE == 0, "control slots begin at lines");
-_Static_assert(NC_PAGE % NC_LINE == 0, "rings of slots begin at lines");
+_Static_assert(NC_RING_ALIGN % NC_LINE == 0, "rings of slots begin at lines");
 
-/* Where the header page has struct nc_waiter's word `until`, bytes. */
-#define NC_UNTIL (NC_PAGE - NC_LINE)
+/* Where the header has struct nc_waiter's word `until`, bytes. */
+#define NC_UNTIL (NC_HEADER_BYTES - NC_LINE)
 
 /* Bytes of a rank's lines for barriers: one for each rank that writes there, a counter, a gate. */
 #define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
@@ -69,6 +73,7 @@ struct nc_geometry {
     uint32_t set_slots;  /* slots a reader acknowledges at a time, slots / sets */
     /* send control slots, a power of 2; at most NC_MOST_SEND_CONTROLS */
     uint32_t send_controls;
+    uint32_t page; /* bytes of an ordinary page of this machine, a multiple of NC_RING_ALIGN */
 };
 
 /* Offsets and sizes in a region, bytes. */
@@ -87,7 +92,7 @@ struct nc_layout {
 };
 
 /* The geometry for p ranks, with send rings of s slots of f bytes in q sets; q > s counts as s. */
-struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q);
+struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q, uint32_t page);
 
 /* Gives a geometry more send control slots if it has few ranks. */
 void nc_geometry_lengthen(struct nc_geometry *geometry);
@@ -95,15 +100,16 @@ void nc_geometry_lengthen(struct nc_geometry *geometry);
 /* Where everything is in a region of a segment with this geometry. */
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 
-/* Bytes of the header page and of the parking behind it: where the first region begins. */
-size_t nc_layout_front_bytes(int ranks);
+/* Bytes of the header and of the parking behind it, whole ordinary pages: where the first region
+ * begins. */
+size_t nc_layout_front_bytes(const struct nc_geometry *geometry);
 
 /* Writes to offset[ranks] where each region starts in a segment whose pages have `page` bytes.
- * Returns the bytes of the segment. With pages of NC_PAGE bytes the regions are in the order of
- * ranks. With huge pages the regions of each NUMA node are side by side, numa[i] being the NUMA
- * node of rank i; the NUMA nodes are in the order of their lowest ranks, and each but the first
- * begins at a huge page. */
-size_t nc_layout_offsets(const struct nc_layout *layout, int ranks, const int *numa, size_t page,
+ * Returns the bytes of the segment. With ordinary pages the regions are in the order of ranks. With
+ * huge pages, which are larger, the regions of each NUMA node are side by side, numa[i] being the
+ * NUMA node of rank i; the NUMA nodes are in the order of their lowest ranks, and each but the
+ * first begins at a huge page. */
+size_t nc_layout_offsets(const struct nc_geometry *geometry, const int *numa, size_t page,
                          size_t *offset);
 
 #endif

@@ -88,7 +88,8 @@ static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
     }
     g = nc_geometry_make((uint32_t) size, (uint32_t) s,
                          (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
-                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS));
+                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS),
+                         (uint32_t) MPIDI_NUMACOLL_page_bytes(MPIR_CVAR_NUMACOLL_HUGE_PAGES_off));
     if (MPIDI_NUMACOLL_world.yield)
         nc_geometry_lengthen(&g);
     return g;

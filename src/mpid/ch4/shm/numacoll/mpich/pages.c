@@ -12,7 +12,6 @@
 
 #include "mpidimpl.h"
 #include "text_file.h"
-#include "../core/nc_frag.h"
 
 /* The number behind a word in a file of the kernel, times `unit`; 0: not there. */
 static size_t number_in(const char *path, const char *before, size_t unit)
@@ -26,13 +25,13 @@ static size_t number_in(const char *path, const char *before, size_t unit)
 
 size_t MPIDI_NUMACOLL_page_bytes(int huge_pages)
 {
-    size_t page = 0;
+    size_t ordinary = (size_t) sysconf(_SC_PAGESIZE), page = 0;
 
     if (huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb)
         page = number_in("/proc/meminfo", "Hugepagesize:", 1024);
     else if (huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_thp)
         page = number_in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "", 1);
-    return page > NC_PAGE && (page & (page - 1)) == 0 ? page : NC_PAGE;
+    return page > ordinary && (page & (page - 1)) == 0 ? page : ordinary;
 }
 
 bool MPIDI_NUMACOLL_pages_allocate(int fd, char *base, size_t start, size_t bytes)
@@ -74,7 +73,7 @@ void MPIDI_NUMACOLL_pages_bind(char *base, size_t start, size_t bytes, size_t pa
     syscall(SYS_mbind, base + start, bytes, BIND, nodes, (unsigned long) WORDS * BITS, 0);
 }
 
-struct nc_placement MPIDI_NUMACOLL_pages_look_up(const char *region, size_t bytes)
+struct nc_placement MPIDI_NUMACOLL_pages_look_up(const char *region, size_t bytes, size_t page)
 {
     enum { BATCH = 256 };
     struct nc_placement found = {0, 0, 0};
@@ -82,9 +81,9 @@ struct nc_placement MPIDI_NUMACOLL_pages_look_up(const char *region, size_t byte
     void *pages[BATCH];
     int status[BATCH], n;
 
-    for (size_t at = 0; at < bytes; at += (size_t) n * NC_PAGE) {
-        for (n = 0; n < BATCH && at + (size_t) n * NC_PAGE < bytes; n++) {
-            pages[n] = (void *) (region + at + (size_t) n * NC_PAGE);
+    for (size_t at = 0; at < bytes; at += (size_t) n * page) {
+        for (n = 0; n < BATCH && at + (size_t) n * page < bytes; n++) {
+            pages[n] = (void *) (region + at + (size_t) n * page);
             *(const volatile char *) pages[n];
         }
         long refused = syscall(SYS_move_pages, 0, (unsigned long) n, pages, NULL, status, 0);

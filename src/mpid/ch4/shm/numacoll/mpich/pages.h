@@ -13,8 +13,8 @@ struct nc_placement {
     int right, wrong, unverified;
 };
 
-/* Bytes of a page of the kind that huge_pages (value of HUGE_PAGES) asks for; NC_PAGE where the
- * system has no such pages. */
+/* Bytes of a page of the kind that huge_pages (value of HUGE_PAGES) asks for; of an ordinary page
+ * where the system has no such pages. */
 size_t MPIDI_NUMACOLL_page_bytes(int huge_pages);
 
 /* Allocates the pages of the bytes start .. start + bytes - 1 of a file that is mapped at base.
@@ -27,9 +27,9 @@ bool MPIDI_NUMACOLL_pages_allocate(int fd, char *base, size_t start, size_t byte
 void MPIDI_NUMACOLL_pages_bind(char *base, size_t start, size_t bytes, size_t page);
 
 /* Counts on which NUMA nodes the pages of this process's region are, compared with the node that it
- * runs on. Reads each page first, because move_pages knows only of pages that this process has
- * mapped. */
-struct nc_placement MPIDI_NUMACOLL_pages_look_up(const char *region, size_t bytes);
+ * runs on. page: bytes of an ordinary one. Reads each page first, because move_pages knows only of
+ * pages that this process has mapped. */
+struct nc_placement MPIDI_NUMACOLL_pages_look_up(const char *region, size_t bytes, size_t page);
 
 /* Bytes of the mapping at `base` that this process has mapped by transparent huge pages, as the
  * kernel says. */

@@ -24,9 +24,9 @@
 #include "segment.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
-#define LAYOUT_VERSION 3
+#define LAYOUT_VERSION 4
 
-/* The first page of a segment. Written by local rank 0 in step 1, read by the other ranks in step
+/* The first bytes of a segment. Written by local rank 0 in step 1, read by the other ranks in step
  * 2; ordered by the message of step 2. */
 struct nc_header {
     uint64_t magic;
@@ -72,8 +72,7 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
                                size_t *offset)
 {
     for (;;) {
-        struct nc_layout layout = nc_layout_make(g);
-        size_t bytes = nc_layout_offsets(&layout, (int) g->ranks, wanted->numa, page, offset);
+        size_t bytes = nc_layout_offsets(g, wanted->numa, page, offset);
         if (charge(bytes))
             return bytes;
         if (g->slots == 1)
@@ -98,30 +97,33 @@ static bool room_in_dev_shm(size_t bytes)
     return statvfs("/dev/shm", &fs) == 0 && (uint64_t) fs.f_bavail * fs.f_frsize >= cells + bytes;
 }
 
+static bool has_huge_pages(const struct invitation *in)
+{
+    return in->page > in->geometry.page;
+}
+
 /* Makes the backing; a descriptor, or -1. Only a named file has a path. It serves where processes
  * cannot open each other's descriptors, and its name goes once all ranks have attached. */
-static int open_backing(enum nc_backing backing, size_t bytes, size_t page, char *path, size_t size)
+static int open_backing(struct invitation *in)
 {
-    if (backing == NC_BACKING_HUGETLB)
-        return page > NC_PAGE ? memfd_create("numacoll", MFD_CLOEXEC | MFD_HUGETLB) : -1;
-    if (backing == NC_BACKING_MEMFD)
+    if (in->backing == NC_BACKING_HUGETLB)
+        return has_huge_pages(in) ? memfd_create("numacoll", MFD_CLOEXEC | MFD_HUGETLB) : -1;
+    if (in->backing == NC_BACKING_MEMFD)
         return memfd_create("numacoll", MFD_CLOEXEC);
-    if (!room_in_dev_shm(bytes))
+    if (!room_in_dev_shm(in->bytes))
         return -1;
-    if (backing == NC_BACKING_UNNAMED_FILE)
+    if (in->backing == NC_BACKING_UNNAMED_FILE)
         return open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    MPL_strncpy(path, "/dev/shm/numacoll.XXXXXX", size);
-    return mkstemp(path);
+    MPL_strncpy(in->path, "/dev/shm/numacoll.XXXXXX", sizeof in->path);
+    return mkstemp(in->path);
 }
 
 /* Reserves address space that starts at a multiple of `page`, as transparent huge pages need it.
- * NULL: any address will do. */
+ * NULL: there is none, and any address must do. */
 static char *reserve(size_t bytes, size_t page)
 {
     char *all, *start;
 
-    if (page == NC_PAGE)
-        return NULL;
     all = mmap(NULL, bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
@@ -132,9 +134,11 @@ static char *reserve(size_t bytes, size_t page)
     return start;
 }
 
-static void *map(int fd, size_t bytes, enum nc_backing backing, size_t page)
+static void *map(int fd, const struct invitation *in)
 {
-    char *at = backing == NC_BACKING_HUGETLB ? NULL : reserve(bytes, page);
+    size_t bytes = in->bytes;
+    bool thp = has_huge_pages(in) && in->backing != NC_BACKING_HUGETLB;
+    char *at = thp ? reserve(bytes, in->page) : NULL;
     void *base = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
 
     if (base == MAP_FAILED) {
@@ -143,9 +147,9 @@ static void *map(int fd, size_t bytes, enum nc_backing backing, size_t page)
         return NULL;
     }
     /* no read-ahead: it would place pages of other ranks' regions on this process's NUMA node */
-    if (backing > NC_BACKING_MEMFD)
+    if (in->backing > NC_BACKING_MEMFD)
         madvise(base, bytes, MADV_RANDOM);
-    if (page > NC_PAGE && backing == NC_BACKING_MEMFD)
+    if (thp && in->backing == NC_BACKING_MEMFD)
         madvise(base, bytes, MADV_HUGEPAGE);
     return base;
 }
@@ -167,7 +171,7 @@ static uint64_t fresh_nonce(void)
 static void *write_header(int fd, const struct invitation *in, int placement)
 {
     void *base = NULL;
-    size_t front = nc_layout_front_bytes((int) in->geometry.ranks);
+    size_t front = nc_layout_front_bytes(&in->geometry);
     struct nc_header h = {.magic = MAGIC,
                           .version = LAYOUT_VERSION,
                           .uid = (uint32_t) getuid(),
@@ -177,7 +181,7 @@ static void *write_header(int fd, const struct invitation *in, int placement)
                           .geometry = in->geometry};
 
     if (ftruncate(fd, (off_t) in->bytes) == 0)
-        base = map(fd, in->bytes, in->backing, in->page);
+        base = map(fd, in);
     /* with huge pages the header's page also holds the beginning of the first region */
     if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
         MPIDI_NUMACOLL_pages_bind(base, 0, front, in->page);
@@ -198,7 +202,7 @@ static void make(enum nc_backing backing, struct invitation *in, int placement,
     in->backing = backing;
     in->nonce = fresh_nonce();
     in->pid = getpid();
-    *fd = open_backing(backing, in->bytes, in->page, in->path, sizeof in->path);
+    *fd = open_backing(in);
     in->fd = *fd;
     segment->backing = backing;
     segment->base = *fd >= 0 ? write_header(*fd, in, placement) : NULL;
@@ -221,7 +225,7 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
     segment->base = NULL;
     if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) &&
         (uint64_t) st.st_size == in->bytes)
-        segment->base = map(*fd, in->bytes, in->backing, in->page);
+        segment->base = map(*fd, in);
     if (segment->base) {
         const struct nc_header *h = segment->base;
         if (h->magic != MAGIC || h->version != LAYOUT_VERSION || h->uid != getuid() ||
@@ -235,34 +239,35 @@ static void attach(const struct invitation *in, struct nc_segment *segment, int 
 
 /* ---- placement ---- */
 
-static bool allocate(int fd, char *base, size_t start, size_t bytes)
+static bool allocate(int fd, char *base, size_t start, size_t bytes, size_t page)
 {
     if (!MPIDI_NUMACOLL_pages_allocate(fd, base, start, bytes))
         return false;
-    for (size_t at = 0; at < bytes; at += NC_PAGE)
+    for (size_t at = 0; at < bytes; at += page)
         base[start + at] = 0;
     return true;
 }
 
 /* Step 4: each process allocates its own region, at `start`; with PLACEMENT=none local rank 0
  * allocates all regions. False: no memory. */
-static bool place(struct nc_segment *segment, int fd, size_t start, size_t region, size_t page,
-                  int rank, int placement)
+static bool place(struct nc_segment *segment, int fd, const struct invitation *in, size_t start,
+                  size_t region, int rank, int placement)
 {
     char *base = segment->base;
+    size_t page = in->geometry.page, front = nc_layout_front_bytes(&in->geometry);
 
     if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_none)
-        return rank != 0 || allocate(fd, base, NC_PAGE, segment->bytes - NC_PAGE);
+        return rank != 0 || allocate(fd, base, front, segment->bytes - front, page);
     if (placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
-        MPIDI_NUMACOLL_pages_bind(base, start, region, page);
-    return allocate(fd, base, start, region);
+        MPIDI_NUMACOLL_pages_bind(base, start, region, in->page);
+    return allocate(fd, base, start, region, page);
 }
 
-static size_t huge_bytes(const struct nc_segment *segment, size_t page)
+static size_t huge_bytes(const struct nc_segment *segment, const struct invitation *in)
 {
     if (segment->backing == NC_BACKING_HUGETLB)
         return segment->bytes;
-    return page > NC_PAGE ? MPIDI_NUMACOLL_pages_mapped_huge(segment->base) : 0;
+    return has_huge_pages(in) ? MPIDI_NUMACOLL_pages_mapped_huge(segment->base) : 0;
 }
 
 /* ---- agreement ---- */
@@ -333,10 +338,10 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
 
     in->page = MPIDI_NUMACOLL_page_bytes(wanted->huge_pages);
     in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
-    if (in->bytes == 0 && in->page > NC_PAGE) {
+    if (in->bytes == 0 && has_huge_pages(in)) {
         /* at least one huge page for each NUMA node is over the budget: take ordinary pages */
         in->geometry = geometry;
-        in->page = NC_PAGE;
+        in->page = geometry.page;
         in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
     }
     segment->charged = in->bytes > 0;
@@ -361,18 +366,18 @@ static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
                       const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset,
                       int fd, bool *all)
 {
-    struct nc_layout layout = nc_layout_make(&in->geometry);
+    size_t region = nc_layout_make(&in->geometry).region;
     int rank = node_comm->rank, mpi_errno;
     bool placed;
 
-    nc_layout_offsets(&layout, node_comm->local_size, wanted->numa, in->page, offset);
-    placed = place(segment, fd, offset[rank], layout.region, in->page, rank, wanted->placement);
+    nc_layout_offsets(&in->geometry, wanted->numa, in->page, offset);
+    placed = place(segment, fd, in, offset[rank], region, rank, wanted->placement);
     mpi_errno = all_agree(node_comm, placed, all);
     /* only now are all pages allocated, also with PLACEMENT=none */
     if (mpi_errno == MPI_SUCCESS && *all) {
         segment->placement = MPIDI_NUMACOLL_pages_look_up((char *) segment->base + offset[rank],
-                                                          layout.region);
-        segment->huge_bytes = huge_bytes(segment, in->page);
+                                                          region, in->geometry.page);
+        segment->huge_bytes = huge_bytes(segment, in);
     }
     return mpi_errno;
 }

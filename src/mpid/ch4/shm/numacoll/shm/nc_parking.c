@@ -4,7 +4,7 @@
 
 void nc_parking_init(struct nc_parking *p, char *base, struct nc_bell **bell, int rank, int ranks)
 {
-    char *at = base + NC_PAGE; /* behind the header page */
+    char *at = base + NC_HEADER_BYTES;
 
     *p = (struct nc_parking){.base = base,
                              .mask = (struct nc_atomic *) at,
@@ -24,8 +24,9 @@ static struct nc_atomic *bucket_of(const struct nc_parking *p, const struct nc_a
 {
     uint64_t line = offset_of(p, word) / NC_LINE;
 
-    /* regions are whole pages apart, so the page's number is mixed in */
-    return p->mask + (line ^ line / (NC_PAGE / NC_LINE)) % NC_BUCKETS * NC_BUCKET_WORDS;
+    /* Fibonacci hashing: equal words of the regions are some pages apart, whose size is a power of
+     * 2, so the lowest bits of `line` are equal for them all */
+    return p->mask + (line * 0x9e3779b97f4a7c15u >> 32) % NC_BUCKETS * NC_BUCKET_WORDS;
 }
 
 void nc_parking_enter(struct nc_parking *p, const struct nc_atomic *word, nc_clock wanted)

@@ -2,7 +2,7 @@
  * parks here; a rank that moves a clock (nc_release in nc_wait.h) looks here whom it has to wake.
  * PROTOCOLS.md, section 5.2.
  *
- * Shared memory, behind the header page of the segment (core/nc_layout.h), zero at first:
+ * Shared memory, behind the header of the segment (core/nc_layout.h), zero at first:
  *
  *     bucket b    NC_BUCKET_WORDS words. Bit r % 64 of word r / 64: rank r is parked for a word of
  *                 bucket b. Writers: all ranks, by atomic bit operations, each its own bit;
