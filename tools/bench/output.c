@@ -154,7 +154,7 @@ static void add_text(struct json_object *object, const char *key, const char *te
 
 static void add_number(struct json_object *object, const char *key, uint64_t number)
 {
-    json_object_object_add(object, key, json_object_new_uint64(number));
+    json_object_object_add(object, key, json_object_new_int64((int64_t) number));
 }
 
 static struct json_object *json_machine(void)

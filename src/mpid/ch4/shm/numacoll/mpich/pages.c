@@ -13,6 +13,10 @@
 #include "mpidimpl.h"
 #include "text_file.h"
 
+#ifndef MADV_POPULATE_WRITE /* before glibc 2.35; kernels before 5.14 refuse it */
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* The number behind a word in a file of the kernel, times `unit`; 0: not there. */
 static size_t number_in(const char *path, const char *before, size_t unit)
 {
