@@ -126,6 +126,12 @@ def compile_programs(programs=()):
     subprocess.run(words + [f"{BIN}/{program}" for program in sorted(programs)], check=True)
 
 
+def compile_preload():
+    """Compiles the library that `command` preloads for `refuse`."""
+    words = ["cc", "-O1", "-shared", "-fPIC", HERE / "refuse.c", "-o", PRELOAD, "-ldl"]
+    subprocess.run(words, check=True)
+
+
 def finish():
     print(f"1..{count}")
     sys.exit(bad > 0)
