@@ -34,7 +34,7 @@ step() {
 packages="build-essential ccache autoconf automake libtool pkg-config patch perl python3 python3-yaml dpkg-dev xz-utils
     libhwloc-dev libfabric-dev libpsm-infinipath1-dev libpsm2-dev librdmacm-dev libibverbs-dev
     libjson-c-dev libcmocka-dev gnuplot-nox fonts-dejavu-core spin lowdown man-db graphviz
-    qemu-system-x86 busybox-static clang-format black universal-ctags"
+    qemu-system-x86 busybox-static iproute2 clang-format black universal-ctags"
 
 missing_packages() {
     for p in $packages; do

@@ -222,7 +222,7 @@ static double processor_time(void)
 static double limit_of_waits(void)
 {
     const char *yield = getenv("MPIR_CVAR_NUMACOLL_YIELD");
-    int nodes = getenv("MPIR_CVAR_NUM_CLIQUES") != NULL;
+    int nodes = nc_several_nodes();
     cpu_set_t mask;
 
     if (!yield || !strcmp(yield, "auto")) {
@@ -252,7 +252,7 @@ static void make_late(int which, double late)
     if (nc_rank && seconds() - began < 0.99 * late)
         nc_fail("did not wait for rank 0 (ms, call)", (long) (1e3 * (seconds() - began)), which);
     /* MPICH's network module has a wait of its own for what is under way in a window: it polls */
-    if (calls[which].call == lock && getenv("MPIR_CVAR_NUM_CLIQUES"))
+    if (calls[which].call == lock && nc_several_nodes())
         limit = 0;
     if (nc_rank && limit > 0 && used > limit)
         nc_fail(calls[which].name, (long) used, (long) limit);

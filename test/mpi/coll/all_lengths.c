@@ -103,7 +103,7 @@ static void meets(const struct mistake *m, int *another, int *own)
  * leader of that node sends a block of the expected length to the other nodes. */
 static int seen_here(const struct mistake *m)
 {
-    return getenv("MPIR_CVAR_NUM_CLIQUES") == NULL || m->call.move->direction != NC_TO_ALL;
+    return !nc_several_nodes() || m->call.move->direction != NC_TO_ALL;
 }
 
 static void expect_error(const struct mistake *m, int error)

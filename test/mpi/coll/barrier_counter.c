@@ -1,7 +1,7 @@
 /* Tests that no rank leaves a barrier before all ranks have entered it. Each rank counts its phases
- * in memory that all ranks of this machine share, also if MPICH assumes several nodes. After a
- * barrier the counter of each other rank must be this rank's or one more. On MPI_COMM_WORLD, a
- * duplicate, the reverse order and two halves.
+ * in memory that all ranks of this machine share, also if they are on several nodes (simulated
+ * ones, or test/mpi/hosts). After a barrier the counter of each other rank must be this rank's or
+ * one more. On MPI_COMM_WORLD, a duplicate, the reverse order and two halves.
  *
  *   barrier_counter [PHASES] */
 
@@ -22,22 +22,26 @@ struct counter {
 
 static struct counter *counters;
 
-/* All processes map an unnamed file of rank 0, which they open through /proc. */
+/* All processes map a file of rank 0. It has a name, because /proc and /dev/shm are not those of
+ * another host. */
 static void share(void)
 {
     size_t bytes = (size_t) nc_size * sizeof *counters;
-    int where[2] = {getpid(), memfd_create("nctest", 0)}, fd = where[1];
-    char path[64];
+    char path[] = "/tmp/barrier_counter.XXXXXX";
+    int fd = nc_rank == 0 ? mkstemp(path) : -1;
 
-    if (nc_rank == 0 && ftruncate(fd, (off_t) bytes))
+    if (nc_rank == 0 && (fd < 0 || ftruncate(fd, (off_t) bytes)))
         MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Bcast(where, 2, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", where[0], where[1]);
+    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (nc_rank != 0)
         fd = open(path, O_RDWR);
     counters = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (counters == MAP_FAILED)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    close(fd);
+    nc_barrier(MPI_COMM_WORLD);
+    if (nc_rank == 0)
+        unlink(path);
 }
 
 static void delay(unsigned *dice)

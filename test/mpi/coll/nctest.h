@@ -54,6 +54,12 @@ static inline int nc_barrier(MPI_Comm comm)
     return MPI_Barrier(comm);
 }
 
+/* Whether there are several nodes: simulated ones, or hosts (test/mpi/hosts). */
+static inline int nc_several_nodes(void)
+{
+    return getenv("MPIR_CVAR_NUM_CLIQUES") || getenv("NCTEST_HOSTS");
+}
+
 /* Byte i of a message. */
 static inline unsigned char nc_byte(size_t i, int seed)
 {
