@@ -55,8 +55,8 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 
 /* ---- set-up ---- */
 
-/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes and
- * sends one cell of a message, so it polls until it does neither: then whatever comes rings the
+/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes one
+ * cell of a message and sends one, so it polls until it does neither: then whatever comes rings the
  * bell. */
 static int progress(void *unused)
 {

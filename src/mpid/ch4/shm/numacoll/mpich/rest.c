@@ -85,9 +85,8 @@ static void sleep_a_while(void)
 }
 
 /* The order is: listen (S1), poll MPICH's queues (S5), let the caller look at its request, sleep
- * (S6). So the sleep is one call later than the decision. A poll that has taken or
- * sent a cell says nothing about the next one, and where cells move, a wait is not in vain: it
- * begins anew. */
+ * (S6). So the sleep is one call later than the decision. A poll that has taken or sent a cell
+ * says nothing about the next one, and where cells move, a wait is not in vain: it begins anew. */
 void MPIR_numacoll_wait_goes_on(void)
 {
     enum { POLLS = 4 }; /* the first polls follow each other at once */
