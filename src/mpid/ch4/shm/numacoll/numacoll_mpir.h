@@ -60,4 +60,12 @@ int MPIR_numacoll_expect(const char *variable, const char *type);
 bool MPIR_numacoll_start_sleep(const void *word, int old);
 void MPIR_numacoll_start_wake(const void *word);
 
+/* Collective over all processes that exchange network addresses at the start, when this process has
+ * the addresses of all: returns when all have. libfabric's sockets provider gives a message from a
+ * process whose address it does not have yet to a receive from any other, so nobody may send a
+ * message of a later step before. The messages of this barrier itself are between roots of nodes,
+ * who have each other's addresses. comm: that in which MPICH exchanges them; before 5.0 that of the
+ * roots, NULL in other processes. On one node nobody waits. */
+int MPIR_numacoll_meet_all(MPIR_Comm *comm);
+
 #endif

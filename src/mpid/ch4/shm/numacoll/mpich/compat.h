@@ -95,6 +95,22 @@
 #define NC_SELECTS(comm) ((comm)->csel_comm != NULL)
 #endif
 
+/* ---- the exchange of addresses at the start ----
+ *
+ * How many nodes take part, a barrier of the processes of each node, and the communicator of the
+ * nodes' roots, NULL in other processes. */
+
+#if MPICH_NUMVERSION < 50000000
+#define NC_START_NODES(comm)                 MPIR_Process.num_nodes
+#define NC_START_NODE_BARRIER(comm, errflag) MPIDU_Init_shm_barrier()
+#define NC_START_ROOTS(comm)                 (comm)
+#else
+#define NC_START_NODES(comm) ((comm)->num_external)
+#define NC_START_NODE_BARRIER(comm, errflag) \
+    MPIR_Barrier_fallback(MPIR_Comm_get_node_comm(comm), errflag)
+#define NC_START_ROOTS(comm) ((comm)->local_rank == 0 ? MPIR_Comm_get_node_roots_comm(comm) : NULL)
+#endif
+
 /* ---- communicators and their nodes ----
  *
  * nodes: how many nodes; node_of: the number of a rank's node. numbered: MPICH ends the making of
