@@ -94,4 +94,4 @@ def draw(top):
             parts = [panel(kept, *p) for p in panels]
             script = head(kept, heading, columns, -(-len(panels) // columns), path)
             script += "\nunset label; unset key\n".join(parts) + "\nunset multiplot\n"
-            subprocess.run(["gnuplot"], input=script, text=True, check=True)
+            subprocess.run(["gnuplot"], input=script, universal_newlines=True, check=True)

@@ -222,7 +222,12 @@ def said_by(job, limit):
 
 def seconds_of(build, program, settings, libraries, limit, **more):
     """One run of a program of ScaLAPACK; None if it does not end in time."""
-    more.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=program.parent)
+    more.update(
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        cwd=program.parent,
+    )
     begin = time.monotonic()
     job = build.start(plan.PROGRAM_RANKS, [program], settings, libraries, **more)
     said = said_by(job, limit)

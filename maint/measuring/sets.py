@@ -18,7 +18,9 @@ def fail(text):
 
 
 def output_of(*words):
-    return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+    ).stdout.strip()
 
 
 def commit_of(prefix):

@@ -53,7 +53,8 @@ class Numacoll(Library):
         }
 
     def prepare(self):
-        self.report.unlink(missing_ok=True)
+        if self.report.exists():
+            self.report.unlink()
 
     def check(self, rows):
         """That numacoll served the collectives of the rows and handed nothing back to MPICH."""

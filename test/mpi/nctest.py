@@ -21,7 +21,7 @@ def generated(*words):
     """The words that maint/gencvars prints with these arguments."""
     gencvars = HERE.parent.parent / "maint/gencvars"
     return subprocess.run(
-        [gencvars, *words], stdout=subprocess.PIPE, text=True, check=True
+        [gencvars, *words], stdout=subprocess.PIPE, universal_newlines=True, check=True
     ).stdout.split()
 
 
@@ -76,7 +76,7 @@ def run(words, settings):
         env=environment(settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        universal_newlines=True,
         timeout=120,
     )
 
