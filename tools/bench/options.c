@@ -15,7 +15,7 @@
 
 #define LARGEST ((size_t) 1 << 30)
 
-const char *argp_program_version = "numacoll-bench 0.1";
+const char *argp_program_version = "numacoll-bench " NUMACOLL_VERSION;
 static const char doc[] =
     "Time collectives under several algorithms in one run: mpiexec -n P numacoll-bench bcast\v"
     "Blocks of calls take turns; the first calls of a block are dropped and serve to verify the "

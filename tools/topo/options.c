@@ -11,7 +11,7 @@
 
 #include "core/nc_variable.h"
 
-const char *argp_program_version = "numacoll-topo 0.1";
+const char *argp_program_version = "numacoll-topo " NUMACOLL_VERSION;
 static const char doc[] =
     "Show the groups that numacoll forms of the ranks of a job, on this machine or any other, "
     "without mpiexec. Defaults are in parentheses.\v"
