@@ -128,6 +128,7 @@ def compile_programs(programs=()):
 
 def compile_preload():
     """Compiles the library that `command` preloads for `refuse`."""
+    BIN.mkdir(parents=True, exist_ok=True)
     words = ["cc", "-O1", "-shared", "-fPIC", HERE / "refuse.c", "-o", PRELOAD, "-ldl"]
     subprocess.run(words, check=True)
 
