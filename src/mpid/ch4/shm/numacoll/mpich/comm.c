@@ -226,6 +226,7 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
         .yield = w->gentle &&
                  (state->oversubscribed || MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on),
         .among_others = w->yield,
+        .unsure = w->unsure,
         .sleep = w->sleep,
         .gentle = w->gentle,
         .ranks = (unsigned) state->size,

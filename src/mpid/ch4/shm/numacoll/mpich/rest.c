@@ -12,7 +12,7 @@
 bool MPIR_numacoll_rests;
 unsigned MPIR_numacoll_cells_moved;
 
-static struct nc_bell *bells; /* [local ranks] */
+static struct nc_bell *bells; /* [local ranks]; NULL: nobody rings */
 static struct nc_waiter manner;
 
 /* A wait of this thread. */
@@ -32,7 +32,7 @@ void MPIR_numacoll_rests_start(struct nc_bell *bell, int mine, const struct nc_w
 {
     bells = bell;
     manner = *like;
-    manner.bell = &bells[mine];
+    manner.bell = bells ? &bells[mine] : NULL;
     MPIR_numacoll_rests = true;
 }
 
@@ -53,13 +53,15 @@ void MPIR_numacoll_step_aside(void *unused, bool aside)
 void MPIR_numacoll_wait_begins(bool rung)
 {
     struct nc_atomic until = wait.waiter.until_own;
-    uint64_t late = wait.waiter.late, yields = wait.waiter.yields;
+    uint64_t late = wait.waiter.late, yields = wait.waiter.yields,
+             shared_until = wait.waiter.shared_until;
 
     wait.waiter = manner;
     /* what earlier waits have learnt about yields still counts */
     wait.waiter.until_own = until;
     wait.waiter.late = late;
     wait.waiter.yields = yields;
+    wait.waiter.shared_until = shared_until;
     wait.patience = (struct nc_patience){0};
     wait.polls = 0;
     wait.listening = false;
@@ -69,7 +71,7 @@ void MPIR_numacoll_wait_begins(bool rung)
 /* Begins to listen; the caller polls after that. */
 static void begin_to_listen(void)
 {
-    wait.heard = nc_bell_listen(wait.waiter.bell);
+    wait.heard = wait.waiter.bell ? nc_bell_listen(wait.waiter.bell) : 0;
     wait.listening = true;
 }
 
@@ -81,7 +83,7 @@ static void sleep_a_while(void)
     enum { SHORT_SLEEPS = 5 };
 
     nc_wait_sleep(&wait.waiter, &wait.patience, wait.heard,
-                  wait.rung && !MPIR_IS_THREADED && wait.patience.sleeps >= SHORT_SLEEPS);
+                  bells && wait.rung && !MPIR_IS_THREADED && wait.patience.sleeps >= SHORT_SLEEPS);
 }
 
 /* The order is: listen (S1), poll MPICH's queues (S5), let the caller look at its request, sleep
@@ -112,6 +114,8 @@ void MPIR_numacoll_wait_goes_on(void)
 
 void MPIR_numacoll_ring(int local_rank)
 {
+    if (!bells)
+        return;
     nc_atomic_fence(); /* the message is in the queue before the bell is looked at */
     if (nc_bell_is_awaited(&bells[local_rank]))
         nc_bell_ring(&bells[local_rank]);

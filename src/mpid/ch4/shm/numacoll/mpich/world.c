@@ -198,27 +198,32 @@ static size_t last_level_cache_bytes(void)
     return l3 > 0 ? (size_t) l3 : l2 > 0 ? (size_t) l2 : 8u << 20;
 }
 
-/* Turns on what the ways of waiting need: the hook, and the bells with MPICH's own waits.
- * Collective over the processes of the node: YIELD is the same on all, and so is what they are
- * oversubscribed by. */
-static int start_yielding(void)
+/* Makes MPICH's own waits rest. In auto mode on a node where ranks do not outnumber processors they
+ * do so only in a job of several nodes: ranks of other nodes may use the processors as well, as on
+ * virtual hosts, which nobody knows before a wait has lasted too long. There are no bells then.
+ * Otherwise collective over the processes of the node: YIELD is the same on all, and so is what
+ * they are oversubscribed by. */
+static int start_resting(void)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_world *w = &MPIDI_NUMACOLL_world;
     struct nc_waiter like = {.step_aside = MPIR_numacoll_step_aside,
                              .is_wanted = MPIDI_NUMACOLL_is_wanted,
-                             .yield = true,
+                             .yield = w->yield,
                              .sleep = w->sleep,
-                             .gentle = true,
+                             .unsure = w->unsure,
+                             .gentle = w->yield,
                              .ranks = (unsigned) MPIR_Process.local_size};
-    struct nc_bell *bell;
+    struct nc_bell *bell = NULL;
 
-    mpi_errno = MPIDI_NUMACOLL_bells_make(&bell);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (w->yield) {
+        mpi_errno = MPIDI_NUMACOLL_bells_make(&bell);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
+        MPIR_ERR_CHECK(mpi_errno);
+        MPIR_Progress_hook_activate(hook_id);
+    }
     MPIR_numacoll_rests_start(bell, MPIR_Process.local_rank, &like);
-    mpi_errno = NC_PROGRESS_HOOK_REGISTER(relieve, &hook_id);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Progress_hook_activate(hook_id);
 
 fn_exit:
     return mpi_errno;
@@ -247,8 +252,9 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
                (w->gentle && MPIDI_NUMACOLL_crowding() != NC_CROWDING_NONE);
     w->spins = nc_wait_spins_of(3000);
     w->cache_bytes = last_level_cache_bytes();
-    if (w->yield) {
-        mpi_errno = start_yielding();
+    w->unsure = w->gentle && !w->yield && MPIR_Process.size > MPIR_Process.local_size;
+    if (w->yield || w->unsure) {
+        mpi_errno = start_resting();
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIDI_NUMACOLL_pvars_register();

@@ -12,6 +12,7 @@ struct nc_world {
     bool gentle; /* waits may yield late and sleep: YIELD is not `off` */
     bool yield;  /* waits give the processor away at once, MPICH's own waits too */
     bool sleep;  /* waits sleep at once */
+    bool unsure; /* not `yield`, but other nodes' ranks may use the processors, too */
     int spins;   /* loads with a PAUSE in a round of spinning, about 3 us */
     /* of the last-level cache, as the C library says */
     size_t cache_bytes;

@@ -36,6 +36,9 @@ struct nc_waiter {
     bool sleep; /* sleep from the first round on */
     /* other ranks of the node may need the processor: yield after 3 microseconds, not after 50 */
     bool among_others;
+    /* processes that this one does not know of may need the processor: a yield in which another
+     * process has run says so, and for some time waits yield from the first round on */
+    bool unsure;
     bool gentle; /* ranks may sleep: after a millisecond of yields, or when yields come back late */
     /* ranks that may have to run before the wait can end: where the CPU is yielded, `progress` is
      * called once in so many rounds, or once in 16 rounds if that is more. 0: a few ranks */
@@ -47,8 +50,9 @@ struct nc_waiter {
      */
     struct nc_atomic *until;
     struct nc_atomic until_own;
-    uint64_t yields; /* since the last late one */
-    uint64_t late;   /* when a late yield last counted, by the same clock */
+    uint64_t shared_until; /* if unsure: until when the processor counts as shared, same clock */
+    uint64_t yields;       /* since the last late one */
+    uint64_t late;         /* when a late yield last counted, by the same clock */
     /* counts of waits, by the slowest stage a wait reached */
     uint64_t ended_spinning, ended_in_progress, ended_yielding, ended_asleep;
     uint64_t asleep_ns; /* time asleep */
