@@ -175,20 +175,32 @@ static struct json_object *json_machine(void)
     return j;
 }
 
-/* The variables of numacoll that are set in the environment. */
+/* libmpi's, see numacoll_mpir.h. Weak: another MPI library has no site's file. */
+extern const char *MPIR_numacoll_site_line(int number) __attribute__((weak));
+
+/* Adds a setting NAME=value. */
+static void add_setting(struct json_object *j, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    char *name = strndup(text, (size_t) (equals - text));
+
+    add_text(j, name, equals + 1);
+    free(name);
+}
+
+/* The control variables that are set in the environment or by the site's file. */
 static struct json_object *json_environment(void)
 {
     struct json_object *j = json_object_new_object();
-    static const char prefix[] = "MPIR_CVAR_NUMACOLL_";
+    static const char prefix[] = "MPIR_CVAR_";
+    const char *line;
 
     for (char **e = environ; *e; e++) {
-        char *equals = strchr(*e, '=');
-        if (equals && !strncmp(*e, prefix, strlen(prefix))) {
-            char *name = strndup(*e, (size_t) (equals - *e));
-            add_text(j, name, equals + 1);
-            free(name);
-        }
+        if (strchr(*e, '=') && !strncmp(*e, prefix, strlen(prefix)))
+            add_setting(j, *e);
     }
+    for (int i = 0; MPIR_numacoll_site_line && (line = MPIR_numacoll_site_line(i)); i++)
+        add_setting(j, line);
     return j;
 }
 

@@ -4,7 +4,7 @@
 
 include $(top_srcdir)/src/mpid/ch4/shm/numacoll/numacoll_sources.mk
 
-AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll
+AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll -DNUMACOLL_SYSCONFDIR='"$(sysconfdir)"'
 
 noinst_HEADERS += \
     src/mpid/ch4/shm/numacoll/numacoll_mpir.h \

@@ -53,6 +53,17 @@ void MPIR_numacoll_refuse(const char *variable, const char *value, const char *a
  * fits an int: MPICH would take the lowest bits of a larger one. Errors: MPI_ERR_OTHER. */
 int MPIR_numacoll_expect(const char *variable, const char *type);
 
+/* The site's file (mpich/site.h), around the reading of MPICH's control variables. begin: reads it.
+ * offer: called before MPICH looks for a variable under its names, ending with NULL; puts the file's
+ * value into the environment if no name is there. end: removes these values from the environment
+ * again; takes and returns the error so far. Errors: MPI_ERR_OTHER, with one line from each node:
+ * the file cannot be read, a line is wrong or names no variable. */
+int MPIR_numacoll_site_begin(void);
+void MPIR_numacoll_site_offer(const char *variable, ...) __attribute__((sentinel));
+int MPIR_numacoll_site_end(int mpi_errno);
+/* The lines of the site's file that are in force, each as NAME=value; NULL from their number on. */
+const char *MPIR_numacoll_site_line(int number) MPICH_API_PUBLIC;
+
 /* MPICH's barrier of the processes of a node at MPI_Init and MPI_Finalize, which waits until *word
  * is no longer `old`. start_sleep: sleeps for a moment and returns true; false: the caller should
  * yield the processor, because the wait is young or YIELD is `off`. start_wake, after *word has

@@ -10,6 +10,7 @@
 
 #include "mpiimpl.h"
 #include "numacoll_mpir.h"
+#include "site.h"
 
 int MPIDI_NUMACOLL_job_rank(void)
 {
@@ -54,9 +55,10 @@ void MPIDI_NUMACOLL_pause_before_error(int rank)
 
 void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed)
 {
-    int rank = MPIDI_NUMACOLL_job_rank();
+    const char *origin = MPIDI_NUMACOLL_site_origin(variable);
+    int rank = *origin ? MPIDI_NUMACOLL_site_rank() : MPIDI_NUMACOLL_job_rank();
 
-    MPIDI_NUMACOLL_complain(rank, "%s=%s: must be %s", variable, value, allowed);
+    MPIDI_NUMACOLL_complain(rank, "%s%s=%s: must be %s", origin, variable, value, allowed);
     MPIDI_NUMACOLL_pause_before_error(rank);
 }
 

@@ -11,13 +11,19 @@
 #include "collectives.h"
 #include "diag.h"
 #include "settings.h"
+#include "site.h"
 
 extern char **environ;
 
 static void complain(const char *variable, const char *value, const char *allowed)
 {
-    MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "MPIR_CVAR_NUMACOLL_%s=%s: must be %s",
-                            variable, value, allowed);
+    char name[64];
+    const char *origin;
+
+    snprintf(name, sizeof name, "MPIR_CVAR_NUMACOLL_%s", variable);
+    origin = MPIDI_NUMACOLL_site_origin(name);
+    MPIDI_NUMACOLL_complain(*origin ? MPIDI_NUMACOLL_site_rank() : MPIDI_NUMACOLL_job_rank(),
+                            "%s%s=%s: must be %s", origin, name, value, allowed);
 }
 
 /* Whether the variable of a setting is allowed; a line if not. */
@@ -81,8 +87,9 @@ static bool parse_collectives(const char *list, unsigned *bits)
     return true;
 }
 
-/* Whether <COLL>_INTRA_ALGORITHM is set in the environment, with any of MPICH's prefixes. */
-static bool algorithm_in_environment(enum nc_coll coll)
+/* Whether <COLL>_INTRA_ALGORITHM is set in the environment, with any of MPICH's prefixes, or by the
+ * site's file. */
+static bool algorithm_is_set(enum nc_coll coll)
 {
     static const char *const prefixes[] = {"MPICH_", "MPIR_PARAM_", "MPIR_CVAR_"};
     char name[64], upper[32];
@@ -96,7 +103,7 @@ static bool algorithm_in_environment(enum nc_coll coll)
         if (getenv(name))
             return true;
     }
-    return false;
+    return *MPIDI_NUMACOLL_site_origin(name) != 0;
 }
 
 /* Writes a line for each unknown name after MPIR_CVAR_NUMACOLL_ in the environment. No error: most
@@ -129,7 +136,7 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
     for (int c = 0; c < NC_COLL_COUNT; c++) {
-        if (algorithm_in_environment(c))
+        if (algorithm_is_set(c))
             *collectives &= ~(1u << c);
     }
 
