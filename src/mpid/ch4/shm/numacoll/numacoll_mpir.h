@@ -64,6 +64,11 @@ int MPIR_numacoll_site_end(int mpi_errno);
 /* The lines of the site's file that are in force, each as NAME=value; NULL from their number on. */
 const char *MPIR_numacoll_site_line(int number) MPICH_API_PUBLIC;
 
+/* At the end of MPI_Init, collective over MPI_COMM_WORLD: compares the nodes in what must be the
+ * same everywhere: selection files, selected collectives, CREATE_AFTER. Errors: they differ, with
+ * one line from rank 0. */
+int MPIR_numacoll_compare_nodes(void);
+
 /* MPICH's barrier of the processes of a node at MPI_Init and MPI_Finalize, which waits until *word
  * is no longer `old`. start_sleep: sleeps for a moment and returns true; false: the caller should
  * yield the processor, because the wait is young or YIELD is `off`. start_wake, after *word has

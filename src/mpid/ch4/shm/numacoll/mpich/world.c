@@ -80,16 +80,11 @@ static const char *difference(const struct hello *a, const struct hello *b)
     return a->yield != b->yield ? "MPIR_CVAR_NUMACOLL_YIELD" : NULL;
 }
 
-/* Compares what all processes of the node have said. Ranks that choose differently would wait for
- * each other for ever. Only the node is compared: what is the same there is most likely the same on
- * the other nodes. */
-static int compare(const struct hello *all)
+/* Error if a variable differs. Ranks that choose differently would wait for each other for ever. */
+static int refuse(const char *different)
 {
     int mpi_errno = MPI_SUCCESS;
-    const char *different = NULL;
 
-    for (int r = 1; r < MPIR_Process.local_size && !different; r++)
-        different = difference(&all[0], &all[r]);
     if (different) {
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
                                 "%s: must be the same on all ranks, a file with the same text",
@@ -97,6 +92,61 @@ static int compare(const struct hello *all)
         MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_job_rank());
     }
     MPIR_ERR_CHKANDJUMP(different, mpi_errno, MPI_ERR_OTHER, "**other");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Compares what all processes of the node have said. */
+static int compare(const struct hello *all)
+{
+    const char *different = NULL;
+
+    for (int r = 1; r < MPIR_Process.local_size && !different; r++)
+        different = difference(&all[0], &all[r]);
+    return refuse(different);
+}
+
+/* See numacoll_mpir.h. The processes of each node are compared already, so one of each node is
+ * enough. YIELD is each node's own matter. The reduction takes the highest values, and the lowest
+ * as the highest of the negative ones. */
+int MPIR_numacoll_compare_nodes(void)
+{
+    enum { VALUES = NC_SELECTION_FILES + 2 };
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS;
+    int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
+    MPIR_Comm *comm = MPIR_Process.comm_world;
+    struct nc_cpus mask;
+    struct hello mine = make_hello(&mask), most = mine, least = mine;
+
+    if (MPIR_Process.num_nodes == 1)
+        goto fn_exit;
+    if (comm->node_comm)
+        comm = comm->node_roots_comm;
+    if (!comm)
+        goto fn_exit;
+    for (int i = 0; i < NC_SELECTION_FILES; i++)
+        highest[i] = (int) (mine.files[i] >> 1);
+    highest[VALUES - 2] = (int) mine.selected;
+    highest[VALUES - 1] = mine.create_after;
+    for (int i = 0; i < VALUES; i++)
+        lowest_negative[i] = -highest[i];
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, NC_TYPE_INT,
+                                                        MPI_MAX, comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    for (int i = 0; i < NC_SELECTION_FILES; i++) {
+        most.files[i] = (unsigned) highest[i];
+        least.files[i] = (unsigned) -lowest_negative[i];
+    }
+    most.selected = (unsigned) highest[VALUES - 2];
+    least.selected = (unsigned) -lowest_negative[VALUES - 2];
+    most.create_after = highest[VALUES - 1];
+    least.create_after = -lowest_negative[VALUES - 1];
+    mpi_errno = refuse(difference(&most, &least));
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;
