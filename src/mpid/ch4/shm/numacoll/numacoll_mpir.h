@@ -49,15 +49,16 @@ void *MPIR_numacoll_hwloc(void);
  * the text after "must be". */
 void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed);
 
-/* Writes that line if the variable is set, its type is "int", and its value is not a number that
- * fits an int: MPICH would take the lowest bits of a larger one. Errors: MPI_ERR_OTHER. */
+/* Writes that line if the variable is set and its value is not of its type: "int", a number that
+ * fits an int (MPICH would take the lowest bits of a larger one), or "boolean". Errors:
+ * MPI_ERR_OTHER. */
 int MPIR_numacoll_expect(const char *variable, const char *type);
 
 /* The site's file (mpich/site.h), around the reading of MPICH's control variables. begin: reads it.
- * offer: called before MPICH looks for a variable under its names, ending with NULL; puts the file's
- * value into the environment if no name is there. end: removes these values from the environment
- * again; takes and returns the error so far. Errors: MPI_ERR_OTHER, with one line from each node:
- * the file cannot be read, a line is wrong or names no variable. */
+ * offer: called before MPICH looks for a variable under its names, ending with NULL; puts the
+ * file's value into the environment if no name is there. end: removes these values from the
+ * environment again; takes and returns the error so far. Errors: MPI_ERR_OTHER, with one line from
+ * each node: the file cannot be read, a line is wrong or names no variable. */
 int MPIR_numacoll_site_begin(void);
 void MPIR_numacoll_site_offer(const char *variable, ...) __attribute__((sentinel));
 int MPIR_numacoll_site_end(int mpi_errno);

@@ -3,14 +3,10 @@
 #define _GNU_SOURCE
 #include "diag.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <unistd.h>
 
 #include "mpiimpl.h"
-#include "numacoll_mpir.h"
-#include "site.h"
 
 int MPIDI_NUMACOLL_job_rank(void)
 {
@@ -49,38 +45,4 @@ void MPIDI_NUMACOLL_pause_before_error(int rank)
     if (!paused)
         usleep(rank == 0 ? 50000 : 150000);
     paused = true;
-}
-
-/* ---- values that MPICH itself refuses ---- */
-
-void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed)
-{
-    const char *origin = MPIDI_NUMACOLL_site_origin(variable);
-    int rank = *origin ? MPIDI_NUMACOLL_site_rank() : MPIDI_NUMACOLL_job_rank();
-
-    MPIDI_NUMACOLL_complain(rank, "%s%s=%s: must be %s", origin, variable, value, allowed);
-    MPIDI_NUMACOLL_pause_before_error(rank);
-}
-
-int MPIR_numacoll_expect(const char *variable, const char *type)
-{
-    int mpi_errno = MPI_SUCCESS;
-    const char *value = getenv(variable);
-    bool good = !value || !*value || strcmp(type, "int");
-    char *end;
-
-    if (!good) {
-        errno = 0;
-        long number = strtol(value, &end, 10);
-        good = end != value && !*end && !errno && number >= INT_MIN && number <= INT_MAX;
-    }
-    if (!good)
-        MPIR_numacoll_refuse(variable, value, "a number of at most 31 bits");
-    MPIR_ERR_CHKANDJUMP1(!good, mpi_errno, MPI_ERR_OTHER, "**envvarparse", "**envvarparse %s",
-                         variable);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
 }

@@ -9,6 +9,7 @@
 #include "site.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 
 #include "diag.h"
@@ -114,7 +115,7 @@ static bool keep(const char *path, int number, char *text)
     if (!larger || asprintf(&joined, "%s=%s", trim(name), trim(equals + 1)) < 0)
         return false;
     lines = larger;
-    lines[count++] = (struct line) {MPL_strdup(joined), MPL_strdup(path), number, false, false};
+    lines[count++] = (struct line){MPL_strdup(joined), MPL_strdup(path), number, false, false};
     free(joined);
     return lines[count - 1].text && lines[count - 1].path;
 }
@@ -214,6 +215,45 @@ int MPIR_numacoll_site_end(int mpi_errno)
     if (!good)
         MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_site_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* ---- values that MPICH itself refuses ---- */
+
+void MPIR_numacoll_refuse(const char *variable, const char *value, const char *allowed)
+{
+    const char *origin = MPIDI_NUMACOLL_site_origin(variable);
+    int rank = *origin ? MPIDI_NUMACOLL_site_rank() : MPIDI_NUMACOLL_job_rank();
+
+    MPIDI_NUMACOLL_complain(rank, "%s%s=%s: must be %s", origin, variable, value, allowed);
+    MPIDI_NUMACOLL_pause_before_error(rank);
+}
+
+int MPIR_numacoll_expect(const char *variable, const char *type)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const char *value = getenv(variable);
+    const char *allowed = "a number of at most 31 bits";
+    bool good = true;
+    char *end;
+    int ignored;
+
+    if (!strcmp(type, "boolean")) {
+        good = MPL_env2bool(variable, &ignored) >= 0;
+        allowed = "yes, true, on, 1, no, false, off or 0";
+    } else if (!strcmp(type, "int") && value && *value) {
+        errno = 0;
+        long number = strtol(value, &end, 10);
+        good = end != value && !*end && !errno && number >= INT_MIN && number <= INT_MAX;
+    }
+    if (!good)
+        MPIR_numacoll_refuse(variable, value, allowed);
+    MPIR_ERR_CHKANDJUMP1(!good, mpi_errno, MPI_ERR_OTHER, "**envvarparse", "**envvarparse %s",
+                         variable);
 
 fn_exit:
     return mpi_errno;

@@ -1,7 +1,7 @@
 /* The site's file: variables that a site sets once for all jobs on a host, numacoll.conf in MPICH's
  * sysconfdir, or the file that the environment variable NUMACOLL_CONF names (empty: none). A line
- * `NAME = value` counts as if the variable were set in the environment, unless it is set there under
- * any of MPICH's names for it. What MPICH calls is in numacoll_mpir.h. Always built. */
+ * `NAME = value` counts as if the variable were set in the environment, unless it is set there
+ * under any of MPICH's names for it. What MPICH calls is in numacoll_mpir.h. Always built. */
 
 #ifndef NUMACOLL_SITE_H_INCLUDED
 #define NUMACOLL_SITE_H_INCLUDED

@@ -124,7 +124,8 @@ int MPIR_numacoll_compare_nodes(void)
 
     if (MPIR_Process.num_nodes == 1)
         goto fn_exit;
-    if (comm->node_comm)
+    /* if every process is on a node of its own, MPICH makes no node_roots_comm */
+    if (MPIR_Process.num_nodes < MPIR_Process.size)
         comm = comm->node_roots_comm;
     if (!comm)
         goto fn_exit;
