@@ -175,8 +175,8 @@ static struct json_object *json_machine(void)
     return j;
 }
 
-/* libmpi's, see numacoll_mpir.h. Weak: another MPI library has no site's file. */
-extern const char *MPIR_numacoll_site_line(int number) __attribute__((weak));
+/* libmpi's, see mpich/site.h. Weak: another MPI library has no site's file. */
+extern const char *MPIDI_NUMACOLL_site_line(int number) __attribute__((weak));
 
 /* Adds a setting NAME=value. */
 static void add_setting(struct json_object *j, const char *text)
@@ -199,7 +199,7 @@ static struct json_object *json_environment(void)
         if (strchr(*e, '=') && !strncmp(*e, prefix, strlen(prefix)))
             add_setting(j, *e);
     }
-    for (int i = 0; MPIR_numacoll_site_line && (line = MPIR_numacoll_site_line(i)); i++)
+    for (int i = 0; MPIDI_NUMACOLL_site_line && (line = MPIDI_NUMACOLL_site_line(i)); i++)
         add_setting(j, line);
     return j;
 }

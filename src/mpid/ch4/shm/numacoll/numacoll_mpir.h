@@ -62,8 +62,6 @@ int MPIR_numacoll_expect(const char *variable, const char *type);
 int MPIR_numacoll_site_begin(void);
 void MPIR_numacoll_site_offer(const char *variable, ...) __attribute__((sentinel));
 int MPIR_numacoll_site_end(int mpi_errno);
-/* The lines of the site's file that are in force, each as NAME=value; NULL from their number on. */
-const char *MPIR_numacoll_site_line(int number) MPICH_API_PUBLIC;
 
 /* At the end of MPI_Init, collective over MPI_COMM_WORLD: compares the nodes in what must be the
  * same everywhere: selection files, selected collectives, CREATE_AFTER. Errors: they differ, with

@@ -66,7 +66,7 @@ int MPIDI_NUMACOLL_site_rank(void)
     return MPIDI_NUMACOLL_job_rank();
 }
 
-const char *MPIR_numacoll_site_line(int number)
+const char *MPIDI_NUMACOLL_site_line(int number)
 {
     for (int i = 0; i < count; i++) {
         if (lines[i].in_force && number-- == 0)

@@ -10,6 +10,10 @@
  * the file does not set it. For lines that say what is wrong with a value. */
 const char *MPIDI_NUMACOLL_site_origin(const char *variable);
 
+/* The lines of the site's file that are in force, each as NAME=value; NULL from their number on.
+ * For numacoll-bench, outside of the library. */
+const char *MPIDI_NUMACOLL_site_line(int number) __attribute__((visibility("default")));
+
 /* The rank for lines about the file, which is the node's own: 0 in one process of each node, as far
  * as the launcher tells. */
 int MPIDI_NUMACOLL_site_rank(void);
