@@ -136,7 +136,8 @@
     } while (0)
 #else
 #define NC_NODES(comm)         ((comm)->num_external)
-#define NC_NODE_OF(comm, rank) MPIR_Get_internode_rank(comm, rank)
+/* which only reads */
+#define NC_NODE_OF(comm, rank) MPIR_Get_internode_rank((MPIR_Comm *) (comm), rank)
 #define NC_IS_NUMBERED(comm)   (!HANDLE_IS_BUILTIN((comm)->handle) && (comm)->vcis_enabled)
 #define NC_KNOWS_NODES(comm)   (((comm)->attr & MPIR_COMM_ATTR__HIERARCHY) != 0)
 #define NC_GET_WORLD(comm, rank, world) \
