@@ -18,8 +18,8 @@ int MPIR_numacoll_meet_all(MPIR_Comm *comm)
     }
     mpi_errno = NC_START_NODE_BARRIER(comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
