@@ -45,6 +45,17 @@ struct hello {
 _Static_assert(sizeof(struct hello) <= NC_MEETING_BYTES,
                "one exchange: ranks that outnumber processors wait long for each");
 
+/* What the variables of this process choose. */
+static void take_choices(struct hello *hello)
+{
+    for (int i = 0; i < NC_SELECTION_FILES; i++)
+        hello->files[i] = MPIDI_NUMACOLL_file_checksum(i);
+    hello->create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
+    hello->yield = (uint16_t) MPIR_CVAR_NUMACOLL_YIELD;
+    for (int c = 0; c < NC_COLL_COUNT; c++)
+        hello->selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
+}
+
 /* This process's hello, and its affinity mask: empty if the kernel does not tell the mask. */
 static struct hello make_hello(struct nc_cpus *mask)
 {
@@ -57,12 +68,7 @@ static struct hello make_hello(struct nc_cpus *mask)
     while (hello.words > 0 && mask->word[hello.words - 1] == 0)
         hello.words--;
     memcpy(hello.word, mask->word, sizeof hello.word);
-    for (int i = 0; i < NC_SELECTION_FILES; i++)
-        hello.files[i] = MPIDI_NUMACOLL_file_checksum(i);
-    hello.create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
-    hello.yield = (uint16_t) MPIR_CVAR_NUMACOLL_YIELD;
-    for (int c = 0; c < NC_COLL_COUNT; c++)
-        hello.selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
+    take_choices(&hello);
     return hello;
 }
 
@@ -119,8 +125,7 @@ int MPIR_numacoll_compare_nodes(void)
     int mpi_errno = MPI_SUCCESS;
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
     MPIR_Comm *comm = MPIR_Process.comm_world;
-    struct nc_cpus mask;
-    struct hello mine = make_hello(&mask), most = mine, least = mine;
+    struct hello mine = {0}, most, least;
 
     if (MPIR_Process.num_nodes == 1)
         goto fn_exit;
@@ -129,6 +134,8 @@ int MPIR_numacoll_compare_nodes(void)
         comm = comm->node_roots_comm;
     if (!comm)
         goto fn_exit;
+    take_choices(&mine);
+    most = least = mine;
     for (int i = 0; i < NC_SELECTION_FILES; i++)
         highest[i] = (int) (mine.files[i] >> 1);
     highest[VALUES - 2] = (int) mine.selected;
