@@ -146,16 +146,11 @@ static bool read_lines(const char *path)
     return good;
 }
 
-int MPIR_numacoll_site_begin(void)
+/* The error of MPI_Init if the file is not good. */
+static int error_unless(bool good)
 {
     int mpi_errno = MPI_SUCCESS;
-    const char *path = getenv("NUMACOLL_CONF");
-    bool good;
 
-    forget();
-    if (!path)
-        path = NUMACOLL_SYSCONFDIR "/numacoll.conf";
-    good = !*path || read_lines(path);
     if (!good)
         MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_site_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
@@ -164,6 +159,16 @@ fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+int MPIR_numacoll_site_begin(void)
+{
+    const char *path = getenv("NUMACOLL_CONF");
+
+    forget();
+    if (!path)
+        path = NUMACOLL_SYSCONFDIR "/numacoll.conf";
+    return error_unless(!*path || read_lines(path));
 }
 
 void MPIR_numacoll_site_offer(const char *variable, ...)
@@ -203,7 +208,6 @@ static bool all_known(void)
 
 int MPIR_numacoll_site_end(int mpi_errno)
 {
-    bool good = mpi_errno != MPI_SUCCESS || all_known();
     char name[256];
 
     for (int i = 0; i < count; i++) {
@@ -212,14 +216,7 @@ int MPIR_numacoll_site_end(int mpi_errno)
             unsetenv(name);
         }
     }
-    if (!good)
-        MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_site_rank());
-    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+    return mpi_errno ? mpi_errno : error_unless(all_known());
 }
 
 /* ---- values that MPICH itself refuses ---- */
