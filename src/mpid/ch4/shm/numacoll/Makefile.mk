@@ -4,7 +4,15 @@
 
 include $(top_srcdir)/src/mpid/ch4/shm/numacoll/numacoll_sources.mk
 
-AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll -DNUMACOLL_SYSCONFDIR='"$(sysconfdir)"'
+AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/shm/numacoll -I$(top_builddir)/src/mpid/ch4/shm/numacoll
+
+# In a header of its own: as an option of all compilations, builds for different folders would have no compiler cache in common
+BUILT_SOURCES += src/mpid/ch4/shm/numacoll/numacoll_paths.h
+DISTCLEANFILES += src/mpid/ch4/shm/numacoll/numacoll_paths.h
+
+src/mpid/ch4/shm/numacoll/numacoll_paths.h: Makefile
+	@$(MKDIR_P) $(@D)
+	echo '#define NUMACOLL_SYSCONFDIR "$(sysconfdir)"' >$@
 
 noinst_HEADERS += \
     src/mpid/ch4/shm/numacoll/numacoll_mpir.h \

@@ -14,6 +14,7 @@
 
 #include "diag.h"
 #include "numacoll_mpir.h"
+#include "numacoll_paths.h" /* made by Makefile.mk */
 
 struct line {
     char *text; /* NAME=value */
