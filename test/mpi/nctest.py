@@ -3,6 +3,7 @@ TAP lines."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -54,6 +55,18 @@ def environment(settings):
     env["LD_LIBRARY_PATH"] = str(PREFIX / "lib")
     env.update(settings)
     return env
+
+
+def own_dev_shm():
+    """Begins the script again with a /dev/shm of its own, if that may be mounted: it then does not
+    see what other jobs on the machine make there."""
+    apart = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+    if "NCTEST_APART" in os.environ or not shutil.which("unshare"):
+        return
+    nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if subprocess.run([*apart, "true"], **nothing).returncode == 0:
+        os.environ["NCTEST_APART"] = "1"
+        os.execvp(apart[0], [*apart, sys.executable, *sys.argv])
 
 
 def command(program, ranks, refuse="", arguments=()):

@@ -4,19 +4,35 @@
  * prints how many calls that would have woken were dropped: rings NUMBER. With `64k` the kernel has
  * pages of 64 KiB, as far as numacoll can see: it refuses to allocate or place parts of pages, and
  * at the end the process prints how often: unaligned NUMBER. With `late` rank 2 looks for messages
- * of the network 40 ms late, the first 50 times, and prints at the end how often: late NUMBER. */
+ * of the network 40 ms late, the first 50 times, and prints at the end how often: late NUMBER.
+ *
+ * With `heap` malloc, calloc and realloc fail on rank NCTEST_RANK. NCTEST_HEAP=FIRST:LAST:N:TIMES:
+ * when code of libmpi.so at an offset from FIRST to LAST (hexadecimal) calls them, from the Nth
+ * such call on so many times. At its end the process prints how many there were: heap NUMBER.
+ *
+ * The kernel refuses, on all ranks or on rank NCTEST_RANK: with `filter`, memfd_create and what
+ * places pages, as in a container; with `room` more address space than NCTEST_KIB beyond what the
+ * process has after MPI_Init; with `descriptors` any new one between MPI_Init and
+ * MPI_Finalize. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -177,8 +193,133 @@ int epoll_wait(int epfd, struct epoll_event *events, int most, int timeout)
     return next(epfd, events, most, timeout);
 }
 
+/* Whether the kernel shall refuse this on this rank. */
+static int limited(const char *what)
+{
+    const char *only = getenv("NCTEST_RANK"), *rank = getenv("PMI_RANK");
+
+    return refused(what) && (!only || (rank && !strcmp(rank, only)));
+}
+
+static void __attribute__((constructor)) filter(void)
+{
+#define REFUSE(number) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        REFUSE(SYS_memfd_create),
+        REFUSE(SYS_mbind),
+        REFUSE(SYS_move_pages),
+        REFUSE(SYS_get_mempolicy),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog all = {sizeof rules / sizeof *rules, rules};
+
+    if (limited("filter") && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                              prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all)))
+        abort();
+}
+
+/* Lets the address space grow by NCTEST_KIB at most, for what is mapped: malloc has enough, since
+ * few programs look at what it returns, and MPICH does not always. */
+static void limit_room(void)
+{
+    enum { ENOUGH = 64 << 20 };
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long pages;
+    struct rlimit most;
+    void *volatile heap;
+
+    mallopt(M_MMAP_THRESHOLD, 2 * ENOUGH);
+    mallopt(M_TRIM_THRESHOLD, 2 * ENOUGH);
+    heap = malloc(ENOUGH);
+    free(heap);
+    if (!f || fscanf(f, "%lu", &pages) != 1)
+        abort();
+    fclose(f);
+    most.rlim_cur = most.rlim_max = pages * (unsigned long) getpagesize() +
+                                    strtoul(getenv("NCTEST_KIB"), NULL, 10) * 1024;
+    setrlimit(RLIMIT_AS, &most);
+}
+
+static uintptr_t heap_first, heap_last;
+static long heap_calls, heap_from, heap_times;
+
+static void __attribute__((constructor)) limit_heap(void)
+{
+    Dl_info library;
+
+    if (!limited("heap") || !dladdr(dlsym(RTLD_NEXT, "MPI_Init"), &library))
+        return;
+    if (sscanf(getenv("NCTEST_HEAP"), "%" SCNxPTR ":%" SCNxPTR ":%ld:%ld", &heap_first, &heap_last,
+               &heap_from, &heap_times) != 4)
+        abort();
+    heap_first += (uintptr_t) library.dli_fbase;
+    heap_last += (uintptr_t) library.dli_fbase;
+}
+
+/* Whether a call by this code is to fail. */
+static int heap_fails(void *caller)
+{
+    if ((uintptr_t) caller < heap_first || (uintptr_t) caller >= heap_last)
+        return 0;
+    heap_calls++;
+    return heap_calls >= heap_from && heap_calls < heap_from + heap_times;
+}
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+
+void *malloc(size_t bytes)
+{
+    return heap_fails(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    return heap_fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    return heap_fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
+}
+
+static void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int (*next)(int *, char ***) = (int (*)(int *, char ***)) dlsym(RTLD_NEXT, "MPI_Init");
+    int error = next(argc, argv);
+
+    if (limited("room"))
+        limit_room();
+    if (limited("descriptors"))
+        limit_descriptors(0);
+    return error;
+}
+
+/* libfabric needs descriptors to end. */
+int MPI_Finalize(void)
+{
+    int (*next)(void) = (int (*)(void)) dlsym(RTLD_NEXT, "MPI_Finalize");
+
+    if (limited("descriptors"))
+        limit_descriptors(1024);
+    return next();
+}
+
 static void __attribute__((destructor)) report(void)
 {
+    if (heap_calls)
+        fprintf(stderr, "heap %ld\n", heap_calls);
     if (late)
         fprintf(stderr, "late %d\n", late);
     if (dropped)

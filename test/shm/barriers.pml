@@ -2,7 +2,7 @@
  * every interleaving of their steps. ./spin runs it.
  *
  * What is in the model, and where it is in the code (src/mpid/ch4/shm/numacoll/shm):
- *   LINE, COUNTER, GATE   nc_barrier.h                nc_barrier_at, nc_barrier_counter, nc_barrier_gate
+ *   LINE, counter, gate   nc_barrier.h                nc_barrier_line, nc_barrier_counter, nc_barrier_gate
  *   tree                  nc_barrier_tree.c           arrival along the chain 2 1 0; release from 0 to 2 and 1, or by the gate
  *   central               nc_barrier_central.c
  *   combining             nc_barrier_combining.c      node 1 joins ranks 0 and 1, node 2 joins these two and rank 2
@@ -21,6 +21,7 @@
  * MUTANT_... breaks one rule; Spin must find an error. */
 
 #define RANKS 3
+#define ROUNDS 2
 #ifndef BARRIERS
 #define BARRIERS 3
 #endif
@@ -38,7 +39,7 @@
 #define BETWEEN 2
 #endif
 
-byte line[RANKS * RANKS];       /* [reader][writer] */
+byte line[RANKS * ROUNDS];      /* [writer][signal] */
 byte counter[RANKS];
 byte gate[RANKS];
 
@@ -47,7 +48,7 @@ bool with[BARRIERS + 1];        /* whether there is something between */
 byte entered[RANKS];            /* the last barrier a rank has entered; for the assertions only, as done_between */
 byte done_between;
 
-#define LINE(reader, writer) line[(reader) * RANKS + (writer)]
+#define LINE(writer, signal) line[(writer) * ROUNDS + (signal)]
 
 #define RAISE(word) assert(word < n); word = n
 
@@ -55,12 +56,12 @@ byte done_between;
 
 /* ---- nc_barrier.h ---- */
 
-inline signal(reader)
+inline signal(number)
 {
-    d_step { RAISE(LINE(reader, _pid)) }
+    d_step { RAISE(LINE(_pid, number)) }
 }
 
-#define await(writer) LINE(_pid, writer) >= n
+#define await(writer, number) LINE(writer, number) >= n
 
 inline open(owner)
 {
@@ -85,9 +86,9 @@ inline tell_children()
     if
     :: chosen[n] == TREE_GATE -> open(0)
     :: else ->
-        signal(2);
+        open(2);
 #if !defined(MUTANT_CHILD_NOT_TOLD) && !defined(MUTANT_LINE_TWICE)
-        signal(1)
+        open(1)
 #endif
     fi
 }
@@ -98,10 +99,10 @@ inline tree()
     :: _pid == 0 ->
 #ifdef MUTANT_TREE_BETWEEN_EARLY
         between();
-        await(1);
+        await(1, 0);
 #else
         /* steps 1, 3 */
-        await(1);
+        await(1, 0);
 #ifdef MUTANT_GATE_BEFORE_BETWEEN
         tell_children();
         between();
@@ -117,24 +118,23 @@ inline tree()
         :: _pid == 1 ->
 #ifdef MUTANT_TREE_REPORTS_EARLY
             signal(0);
-            await(2)
+            await(2, 0)
 #else
             /* steps 1, 2 */
-            await(2);
+            await(2, 0);
             signal(0)
 #endif
-        :: else -> signal(1)
+        :: else -> signal(0)
         fi;
         /* step 5 */
         if
         :: chosen[n] == TREE_GATE -> pass(0)
 #ifdef MUTANT_LINE_TWICE
-        /* rank 1 is released by its child, in the line in which the child has reported its arrival: the way down uses the
-         * same pair of ranks, in the same direction, as the way up */
-        :: chosen[n] == TREE && _pid == 1 -> await(2)
-        :: chosen[n] == TREE && _pid == 2 -> await(0); signal(1)
+        /* rank 1 is released by its child, in the line in which the child has reported its arrival */
+        :: chosen[n] == TREE && _pid == 1 -> await(2, 0)
+        :: chosen[n] == TREE && _pid == 2 -> pass(2)
 #else
-        :: else -> await(0)
+        :: else -> pass(_pid)
 #endif
         fi
     fi
@@ -279,11 +279,11 @@ inline dissemination()
     fi;
 #endif
     /* steps 1, 2 */
-    signal((_pid + 1) % RANKS);
-    await((_pid + 2) % RANKS);
+    signal(0);
+    await((_pid + 2) % RANKS, 0);
 #ifndef MUTANT_DISSEMINATION_SHORT
-    signal((_pid + 2) % RANKS);
-    await((_pid + 1) % RANKS);
+    signal(1);
+    await((_pid + 1) % RANKS, 1);
 #endif
     /* steps 3, 4 */
     if

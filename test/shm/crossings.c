@@ -56,7 +56,7 @@ struct line {
     uint32_t times;    /* how often it has been written */
 };
 
-enum { LINES = RANKS * (RANKS + 2) };
+enum { ROW = RANKS * (RANKS + 2), LINES = ROW + RANKS };
 
 static char areas[LINES * NC_LINE] __attribute__((aligned(NC_LINE)));
 static struct line line[LINES];
@@ -183,10 +183,13 @@ static void make_barriers(int variant, const struct machine *m)
 
     function = a->function;
     for (int r = 0; r < RANKS; r++) {
-        area[r] = areas + (size_t) r * NC_FLAGS_BYTES(RANKS);
+        area[r] = areas + (size_t) r * nc_flags_bytes(RANKS);
         waiter[r] = (struct nc_waiter){.progress = give_way, .yield = true};
-        barrier[r] = (struct nc_barrier){
-            .region = area, .rank = r, .ranks = RANKS, .waiter = &waiter[r]};
+        barrier[r] = (struct nc_barrier){.region = area,
+                                         .row = areas + ROW * NC_LINE,
+                                         .rank = r,
+                                         .ranks = RANKS,
+                                         .waiter = &waiter[r]};
         private_memory[r] = malloc(nc_barrier_private_bytes(RANKS));
         nc_barrier_shape(&barrier[r], private_memory[r], a, &levels);
     }

@@ -130,12 +130,34 @@ static int broadcast(struct rank *r, uint64_t *dice)
     return sends ? 0 : wrong_in(r, 0, 0, sent);
 }
 
+/* With `late`: the rank after the root waits until all others but the root have ended the
+ * operation, for which they must not need it. Returns 1 if they have not in ten seconds. */
+static int come_late(const struct rank *r)
+{
+    struct nc_queue *q = r->queue;
+    int waited = 0;
+
+    if (!r->run->late || q->rank != nc_queue_next(q, r->root))
+        return 0;
+    for (int i = nc_queue_next(q, q->rank); i != r->root; i = nc_queue_next(q, i)) {
+        while (!nc_clock_reached(nc_atomic_acquire(nc_queue_ack(q, i)),
+                                 nc_clock_at(q->operation + 1, 0))) {
+            if (waited++ > 100000)
+                return 1;
+            usleep(100);
+        }
+    }
+    return 0;
+}
+
 static int scatter(struct rank *r, uint64_t *dice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
     size_t sent = 0;
 
     (void) dice;
+    if (come_late(r))
+        return 1;
     for (int i = 0; i < ranks && me == r->root; i++)
         to_send(r, i, i);
     if (me != r->root)
@@ -187,6 +209,8 @@ static int gather_to(struct rank *r, int to)
 static int gather(struct rank *r, uint64_t *dice)
 {
     (void) dice;
+    if (come_late(r))
+        return 1;
     return gather_to(r, r->root);
 }
 
@@ -225,6 +249,18 @@ static int barrier(struct rank *r, uint64_t *dice)
     return error;
 }
 
+/* A gather, and a barrier behind it. Nobody announces anything to a sender that has left the
+ * gather: its receive control slot may be in use for another operation by then. */
+static int gather_left(struct rank *r, uint64_t *dice)
+{
+    const struct nc_control *control = nc_queue_recv_control(r->queue, r->queue->rank);
+    int wrong = gather(r, dice);
+    nc_clock left = nc_atomic_acquire(&control->clock);
+
+    wrong += barrier(r, dice);
+    return wrong + (nc_atomic_acquire(&control->clock) != left);
+}
+
 /* Chooses the size of an element, and rounds the lengths to whole elements. All ranks get the same
  * length; with run->mismatch some of them sometimes another. */
 static void to_reduce(struct rank *r, uint64_t *dice)
@@ -258,13 +294,10 @@ static const struct {
     const char *name;
     int (*run)(struct rank *r, uint64_t *dice); /* returns the errors found on this rank */
 } operations[] = {
-    {"bcast", broadcast},
-    {"scatter", scatter},
-    {"gather", gather},
-    {"allgather", allgather},
-    {"barrier", barrier},
-    {"reduce", reduce},
-    {"reduce_ordered", reduce_ordered},
+    {"bcast", broadcast},     {"scatter", scatter},
+    {"gather", gather},       {"gather_left", gather_left},
+    {"allgather", allgather}, {"barrier", barrier},
+    {"reduce", reduce},       {"reduce_ordered", reduce_ordered},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

@@ -248,6 +248,24 @@ static bool comes_to_root(const struct rank *r, int rank)
     return rank == r->root;
 }
 
+static bool is_below(const struct rank *r, int rank, int above)
+{
+    while (rank != r->root && rank != above)
+        rank = parent_of(r, rank);
+    return rank == above;
+}
+
+/* Whether a rank learns that an operand is missing: a source below it was left out, by itself or by
+ * a rank between. */
+static bool is_incomplete(const struct rank *r, int above)
+{
+    for (int i = 0; i < (int) r->run->geometry.ranks; i++) {
+        if (i != above && is_below(r, i, above) && r->length[i] != r->length[parent_of(r, i)])
+            return true;
+    }
+    return false;
+}
+
 int reduce_up(struct rank *r, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank,
@@ -255,15 +273,13 @@ int reduce_up(struct rank *r, uint64_t choice)
     struct reduction c = prepare(r, add, breaker, choice);
     struct nc_op_kernel kernel = kernel_of(r, &c, choice);
     struct nc_range all = {.first = 0, .count = me == r->root ? r->length[me] / r->element : 0};
-    bool joined[ranks], differs = false, unequal;
+    bool joined[ranks], unequal;
 
-    for (int i = 0; i < ranks; i++) {
+    for (int i = 0; i < ranks; i++)
         joined[i] = comes_to_root(r, i);
-        differs |= i != r->root && parent_of(r, i) == me && r->length[i] != r->length[me];
-    }
     wrong += nc_reduce_tree_node(r->transfer, &r->bcast->route, r->root, &kernel, &r->stream[ranks],
                                  &unequal) != (c.breaks ? c.error : 0);
-    wrong += unequal != differs;
+    wrong += unequal != is_incomplete(r, me);
     if (breaker < 0)
         wrong += wrong_in(r, &c, joined, &all);
     free(c.temporary);

@@ -44,6 +44,9 @@
  *   CROWD=n          n sleepers for one clock, 2 or 3; a releaser, which sends MESSAGES messages (0 or 1) to sleeper 0 and
  *                    moves the clock once. With HIGHER sleeper 0 wants a second value, with OTHER another clock; the releaser
  *                    moves to that when the other sleepers have gone
+ *   ANY=c            sleeper 0 waits for either of two clocks (nc_wait_any with two words), sleeper 1 for clock c: 0 is one of
+ *                    these two, 2 is another. A releaser moves clock c if it is 2, then one of the two, waits until sleeper 0
+ *                    has gone, and moves the other
  *   TEAM             two processes. Sleepers 0 and 1 are threads of the first, in different communicators; sleeper 2 is the
  *                    other process and wants the clock of sleeper 1. A releaser of both, in either order
  * and besides
@@ -70,6 +73,8 @@
  *   MUTANT_PASSES_EARLY        S7 wakes others first (not itself), and takes its bit back after that
  *   MUTANT_SEER_PASSES_NOTHING, MUTANT_TIMED_OUT_PASSES_NOTHING   a rank that has seen the clock in S4, or whose sleep has
  *                              ended by itself, wakes nobody in S7; but the releaser may have counted it as woken
+ *   MUTANT_ANY_MARKS_ONE, MUTANT_ANY_LOOKS_AT_ONE      who waits for several words does S3, or S4, for the first of them only
+ *   MUTANT_COUNTS_ANY          W3 counts a ring to who waits for several words, of which the clock that was moved may be none
  *   MUTANT_COUNTS_HIGHER, MUTANT_COUNTS_OTHERS         W3 counts ranks that it does not ring: they want a higher value, or
  *                              another clock of the bucket */
 
@@ -77,7 +82,7 @@
 #define SLEEPERS CROWD
 #elif defined(TEAM)
 #define SLEEPERS 3
-#elif defined(TWO) || defined(THREADS) || defined(COUNTER) || defined(MUTUAL)
+#elif defined(TWO) || defined(ANY) || defined(THREADS) || defined(COUNTER) || defined(MUTUAL)
 #define SLEEPERS 2
 #else
 #define SLEEPERS 1
@@ -112,14 +117,14 @@
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
-#define CLOCK(c) (c)            /* 2 clocks */
+#define CLOCK(c) ((c) == 2 -> 18 : (c))         /* 3 clocks; the third only for ANY */
 #define BELL(process) (2 + (process))   /* one more than sleepers: a releaser's process, which never sleeps */
 #define MASK(bucket) (6 + (bucket))
 #define AT(entry) (8 + (entry))
 #define WANTED(entry) (11 + (entry))
 #define QUEUE(process) (14 + (process))
 #define CELL 17
-#define WORDS 18
+#define WORDS 19
 
 byte memory[WORDS];
 
@@ -211,7 +216,8 @@ inline futex_wake(process)
 #define NEXT(entry) ((mask & ((2 << (entry)) - 1)) == (1 << (entry)))   /* W3 has come to this one */
 #define REST(entry) (mask & (255 - (1 << (entry))))
 #define PASS_BY(entry) mask = REST(entry); woken = (mask -> woken : 0)
-#define COUNT(entry) woken++; mask = (woken < AT_ONCE -> REST(entry) : 0); woken = (mask -> woken : 0)
+#define COUNT_IF(counts, entry) woken = woken + (counts); mask = (woken < AT_ONCE -> REST(entry) : 0); woken = (mask -> woken : 0)
+#define COUNT(entry) COUNT_IF(1, entry)
 #ifdef COUNTS_VAIN
 #define ON_VAIN(entry) COUNT(entry)
 #else
@@ -228,8 +234,8 @@ inline futex_wake(process)
 #define ON_OTHER(entry) PASS_BY(entry)
 #endif
 
-/* entry: whom W3 wakes, or NOBODY */
-inline ring(process, entry)
+/* entry: whom W3 wakes, or NOBODY; counts: 1 if a ring that finds it asleep counts */
+inline ring(process, entry, counts)
 {
     do
     :: d_step { !(memory[BELL(RINGS_AT(process))] & 1) -> ON_VAIN(entry) };             /* B1 */
@@ -240,7 +246,7 @@ inline ring(process, entry)
                 FENCE && memory[BELL(RINGS_AT(process))] == bell ->             /* B2 */
                 memory[BELL(RINGS_AT(process))] = RUNG(bell);
                 bell = 0;
-                COUNT(entry)
+                COUNT_IF(counts, entry)
             };
 #ifndef MUTANT_NO_WAKE
             futex_wake(RINGS_AT(process));                                      /* B3 */
@@ -269,14 +275,27 @@ inline ring(process, entry)
 #define PARKED(c) memory[MASK(LOOKS_INTO(c))]
 #endif
 
+#define SEVERAL 9               /* NC_PLACE_ANY */
+#ifdef MUTANT_COUNTS_ANY
+#define COUNTS_ANY 1
+#else
+#define COUNTS_ANY 0
+#endif
+#ifdef ANY
+#define WAKE_ANY(entry) :: NEXT(entry) && memory[AT(entry)] == SEVERAL -> ring(PROCESS(entry), entry, COUNTS_ANY)
+#else
+#define WAKE_ANY(entry)
+#endif
+
 /* W3 for one rank: one branch of a loop, in which `mask` is what is still to be done */
 #define WAKE_WAITER(entry, c, v) \
     :: NEXT(entry) && memory[AT(entry)] == c + 1 -> \
         if \
-        :: v >= memory[WANTED(entry)] -> ring(PROCESS(entry), entry) \
+        :: v >= memory[WANTED(entry)] -> ring(PROCESS(entry), entry, 1) \
         :: d_step { v < memory[WANTED(entry)] -> ON_HIGHER(entry) } \
         fi \
-    :: d_step { NEXT(entry) && memory[AT(entry)] != c + 1 -> ON_OTHER(entry) }
+    WAKE_ANY(entry) \
+    :: d_step { NEXT(entry) && memory[AT(entry)] != c + 1 && memory[AT(entry)] != SEVERAL -> ON_OTHER(entry) }
 
 /* W2, W3: after clock c has been moved to v */
 inline wake_waiters(c, v)
@@ -333,7 +352,7 @@ inline send(process, n)
     FENCE;
 #endif
 #ifndef MUTANT_SENDER_SILENT
-    ring(process, NOBODY)
+    ring(process, NOBODY, 1)
 #endif
 }
 
@@ -509,6 +528,58 @@ inline wait_for(c, w, process)
     od
 }
 
+#ifdef ANY
+
+#define REACHED_ANY(w) (REACHED(0, w) || REACHED(1, w))
+#ifdef MUTANT_ANY_LOOKS_AT_ONE
+#define REACHED_ANY_AFTER_MARK(w) REACHED(0, w)
+#else
+#define REACHED_ANY_AFTER_MARK(w) REACHED_ANY(w)
+#endif
+
+bool through;                   /* sleeper 0 has done everything */
+
+/* As wait_for, until clock 0 or clock 1 has reached w. */
+inline wait_for_any(w, process)
+{
+    do
+    :: REACHED_ANY(w) -> break
+    :: else ->
+        hear(process);                  /* S1 */
+        STORE(AT(ENTRY(_pid)), SEVERAL);        /* S2 */
+        mark(0);                        /* S3 */
+#ifndef MUTANT_ANY_MARKS_ONE
+        mark(1);
+#endif
+        if
+        :: REACHED_ANY_AFTER_MARK(w)    /* S4 */
+        :: else ->
+            poll(process);              /* S5 */
+            if
+            :: found
+            :: d_step { !found && WAITS(process, heard) -> asleep[_pid] = SEVERAL; wants[_pid] = w };   /* S6 */
+                d_step { asleep[_pid] == 0 -> wants[_pid] = 0 }
+            :: !found && RETURNS(process, heard)
+            fi
+        fi;
+        atomic {                        /* S7 */
+            FENCE ->
+            memory[MASK(BUCKET(0))] = memory[MASK(BUCKET(0))] & (255 - BIT(ENTRY(_pid)));
+            found = false;
+            heard = 0
+        };
+        atomic {
+            FENCE ->
+            memory[MASK(BUCKET(1))] = memory[MASK(BUCKET(1))] & (255 - BIT(ENTRY(_pid)));
+            STORE(AT(ENTRY(_pid)), 0)
+        };
+        pass_on(0);
+        pass_on(1)
+    od
+}
+
+#endif
+
 /* ---- the processes ----------------------------------------------------------------------------------------------- */
 
 byte over;                      /* sleepers and releasers that have done everything */
@@ -554,6 +625,11 @@ active [SLEEPERS] proctype sleeper()
     wait_for(0, 2, _pid);
 #elif defined(THREADS)
     wait_for(_pid, 1, 0);
+#elif defined(ANY)
+    if
+    :: _pid == 0 -> wait_for_any(1, 0); through = true
+    :: else -> wait_for(ANY, 1, 1)
+    fi;
 #elif defined(TEAM)
     wait_for((_pid != 0), 1, PROCESS(_pid));
 #elif defined(CROWD)
@@ -591,6 +667,18 @@ active [RELEASERS] proctype releaser()
         taken[0] == 1;
         move(0, 1)
     :: else -> move(1, 1)
+    fi;
+#elif defined(ANY)
+#if ANY == 2
+    move(2, 1);
+#endif
+    if
+    :: move(0, 1);
+        through;
+        move(1, 1)
+    :: move(1, 1);
+        through;
+        move(0, 1)
     fi;
 #elif defined(TEAM)
     if
@@ -640,7 +728,12 @@ inline judge(t)
 {
     if
     :: asleep[t] != 0 ->
+#ifdef ANY
+        slept_through_clock = slept_through_clock ||
+                              (asleep[t] == SEVERAL -> REACHED_ANY(wants[t]) : REACHED(asleep[t] - 1, wants[t]));
+#else
         slept_through_clock = slept_through_clock || REACHED(asleep[t] - 1, wants[t]);
+#endif
         slept_through_message = slept_through_message || memory[QUEUE(PROCESS(t))] > taken[PROCESS(t)];
         slept_through_cell = slept_through_cell || (PROCESS(t) == 0 && postponed && memory[CELL])
     :: else
@@ -672,6 +765,9 @@ active proctype store_buffers()
     :: DRAIN(SLEEPERS, QUEUE(0))
     :: DRAIN(SLEEPERS, QUEUE(1))
     :: DRAIN(SLEEPERS, CELL)
+#endif
+#ifdef ANY
+    :: DRAIN(SLEEPERS, CLOCK(2))
 #endif
 #if RELEASERS == 2
     :: DRAIN(SLEEPERS + 1, CLOCK(1))

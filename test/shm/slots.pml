@@ -7,7 +7,7 @@
  *   write_slot            shm/nc_queue.c      nc_queue_take_slot, then the copy into the slot
  *   write_recv_control    shm/nc_queue.c      nc_queue_take_recv_control, then header and payload
  *   write_send_control    shm/nc_queue.c      nc_queue_take_send_control, then header and payload
- *   write_recv_slot       shm/nc_queue.c      nc_queue_recv_slot_is_free, nc_queue_await_recv_slot, then the copy into the slot
+ *   write_recv_slot       shm/nc_queue.c      nc_queue_recv_slot_is_free, then the copy into the slot
  *   announce, first       shm/nc_transfer.h   nc_transfer_announce; inline: nc_transfer_put
  *   GIVE_BACK             shm/nc_transfer.h   nc_transfer_acknowledge, with sets of one slot
  *   step 40               shm/nc_queue.c      nc_queue_end
@@ -18,7 +18,9 @@
  *   scatter_read          shm/nc_scatter.c    receive
  *   send_first            shm/nc_gather.c     send_first: nc_transfer_inline, nc_transfer_send
  *   send_fragment         shm/nc_gather.c     rounds: nc_transfer_send
- *   receive_fragment      shm/nc_gather.c     receive_first, receive_round
+ *   receive_fragment      shm/nc_gather.c     receive_first, receive_round; allgather
+ *   gather_write          shm/nc_gather.c     send: take_slot
+ *   gather_take           shm/nc_gather.c     receive_what_is_there, release_slots; of either sender, whichever is there
  *   barrier               shm/nc_barrier.h    any algorithm, as other operations see it; barriers.pml has the algorithms
  *
  * What is not in the model: trees deeper than one level, sets of several slots, the wrap of clocks, nc_queue.seen (`ack` only
@@ -37,6 +39,7 @@
  *                         another to write a control slot again too early, so a missing wait would not be noticed
  *   ALLGATHERS            allgathers, scatters and gathers only
  *   GATHER_FRAGMENTS=n    each sender of a gather sends n fragments, at most 3; 0: inline
+ *   EQUAL                 two ranks of an allgather send three fragments each; otherwise three and two
  *   UNEQUAL               the second sender of a gather sends inline, whatever the first one does
  *   SCATTER_BOTH          both messages of a scatter go through receive rings; otherwise one of them is inline
  *   ROOTS                 scatters have two roots in turn
@@ -46,7 +49,7 @@
 
 #define RANKS 3
 #define SLOTS 2
-#define RECV_CONTROLS 2         /* NC_RECV_CONTROLS */
+#define RECV_CONTROLS 2         /* geometry.recv_controls */
 #define SEND_CONTROLS 1         /* NC_SEND_CONTROLS */
 #define RECV_SLOTS 1
 #define FRAGMENTS 3             /* of a broadcast; more than SLOTS, so that the ring wraps within an operation */
@@ -94,7 +97,11 @@ mtype = { BCAST, SCATTER, GATHER, ALLGATHER, BARRIER };
 #else
 #define GATHER_SENDS(r) GATHER_FRAGMENTS
 #endif
+#ifdef EQUAL
+#define ALLGATHER_SENDS(r) ((r) == 2 -> 0 : 3)
+#else
 #define ALLGATHER_SENDS(r) ((r) == 0 -> 3 : ((r) == 1 -> 2 : 0))
+#endif
 #define SENDS(r) (KIND(operation) == GATHER -> GATHER_SENDS(r) : ALLGATHER_SENDS(r))
 
 typedef control_t {
@@ -129,11 +136,7 @@ byte entered[RANKS];            /* how many barriers a rank has entered; for the
 #define USED(slot) used[slot]
 #endif
 
-#ifdef MUTANT_SLOT_WAITS_FOR_ALL
-#define READS(r, slot) true
-#else
 #define READS(r, slot) ((readers[slot] >> (r)) & 1)
-#endif
 
 #define BACK(r, slot) (_pid == (r) || !READS(r, slot) || region[r].ack >= USED(slot))
 
@@ -528,7 +531,7 @@ inline send_first(set)
     fi
 }
 
-/* Receives fragment i of a sender, if it has one. `from`: what its header says, kept by the caller. */
+/* Allgather: receives fragment i of a sender, if it has one. `from`: what its header says, kept by the caller. */
 inline receive_fragment(sender, from)
 {
     if
@@ -562,7 +565,7 @@ inline receive_fragment(sender, from)
 inline receive_round(sender, another)
 {
     receive_fragment(sender, where);
-#ifdef MUTANT_GATHER_ONE_SENDER
+#ifdef MUTANT_ALLGATHER_ONE_SENDER
     GIVE_BACK(i + 1, MORE_OF(sender) || MORE_OF(another));
     receive_fragment(another, start)
 #else
@@ -572,25 +575,89 @@ inline receive_round(sender, another)
 #endif
 }
 
+#ifdef MUTANT_GATHER_SENDS_EARLY
+#define HAS_READ true
+#else
+#define HAS_READ (RECV_CONTROL(_pid).clock >= AT(operation, i - SLOTS + 1))
+#endif
+
+/* Sends fragment i >= SLOTS of a gather: its slot has a fragment of the same message. */
+inline gather_fragment()
+{
+#ifdef MUTANT_GATHER_AWAITS_ACK
+    write_slot(1 << GATHER_ROOT);
+#else
+    /* step 25: the root has announced that it has read the fragment in the slot */
+    d_step {
+        HAS_READ ->
+        ME.slot[head] = TAG(operation, i);
+        head = (head + 1) % SLOTS;
+    }
+#endif
+    ANNOUNCE_SEND(i + 1)
+}
+
 inline gather_write()
 {
     send_first(1 << GATHER_ROOT);
     i = 1;
     do
-    :: i < SENDS(_pid) -> send_fragment(1 << GATHER_ROOT); i++
+    :: i < SENDS(_pid) ->
+        if
+        :: i < SLOTS -> send_fragment(1 << GATHER_ROOT)
+        :: else -> gather_fragment()
+        fi;
+        i++
     :: else -> break
     od;
     i = 0
 }
 
+#ifdef MUTANT_GATHER_RELEASES_ALL
+#define IS_AWAITED(sender, n) true
+#else
+#define IS_AWAITED(sender, n) ((n) + SLOTS <= SENDS(sender))
+#endif
+#define PARTS(r) (SENDS(r) == 0 -> 1 : SENDS(r))
+#define IS_THERE(r, n) (n < PARTS(r) && SEND_CONTROL(r).clock >= AT(operation, n + 1))
+
+/* Reads fragment n of a sender, or its inline message, which is announced; n becomes the next. */
+inline gather_take(sender, n, from)
+{
+    /* step 26: the fragment is in its slot, and the header is of this operation */
+    d_step {
+        if
+        :: n == 0 ->
+            assert(OPERATION_OF(SEND_CONTROL(sender).header) == operation);
+            from = WHAT_OF(SEND_CONTROL(sender).header)
+        :: else
+        fi;
+        if
+        :: from == INLINE -> assert(SEND_CONTROL(sender).payload == TAG(operation, sender))
+        :: else -> assert(region[sender].slot[(from + n) % SLOTS] == TAG(operation, n))
+        fi;
+        n++
+    }
+    /* step 27: the slot may be overwritten, if the sender waits for that; so it is still in the operation */
+    d_step {
+        if
+        :: from != INLINE && IS_AWAITED(sender, n) ->
+            assert(RECV_CONTROL_FREE(sender) && region[sender].ack < AT(operation + 1, 0));
+            RAISE(RECV_CONTROL(sender).clock, AT(operation, n))
+        :: else
+        fi
+    }
+}
+
 inline gather_read(sender, another)
 {
-    receive_round(sender, another);
     do
-    :: MORE_OF(sender) || MORE_OF(another) -> i++; receive_round(sender, another)
-    :: else -> break
+    :: IS_THERE(sender, i) -> gather_take(sender, i, where)
+    :: IS_THERE(another, j) -> gather_take(another, j, start)
+    :: i == PARTS(sender) && j == PARTS(another) -> break
     od;
     i = 0;
+    j = 0;
     where = 0;
     start = 0
 }
@@ -651,7 +718,7 @@ active [RANKS] proctype rank()
     byte readers[SLOTS];
     short control_used;         /* of my send control slot, as struct nc_use */
     byte control_readers;
-    byte i, where, start;
+    byte i, j, where, start;
 
     do
     :: operation < OPERATIONS ->

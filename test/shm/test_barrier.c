@@ -5,7 +5,7 @@
  * of words alternate: when a rank writes a row again, all ranks have entered another barrier since
  * they read it.
  *
- *   bin/barrier [SCALE [FILTER]]    also bin/barrier-tsan, built with ThreadSanitizer
+ *   bin/barrier [SCALE [FILTER [threads|processes]]]    also bin/barrier-tsan, by ThreadSanitizer
  *
  * SCALE divides the number of phases; FILTER is a pattern of test names. alarm() ends a run that
  * hangs. test/run runs both; test/shm/mutants checks that they notice a broken barrier. */
@@ -15,14 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "ranks.h"
 #include "shm/nc_barrier.h"
 
 enum {
@@ -146,6 +145,8 @@ static void make_barriers(struct rank *r)
         levels.flag = v == FLAG;
         r->private_memory[v] = malloc(nc_barrier_private_bytes(r->run->ranks));
         r->barrier[v] = (struct nc_barrier){.region = r->area,
+                                            .row = r->run->segment +
+                                                   nc_layout_row((uint32_t) r->run->ranks),
                                             .rank = r->rank,
                                             .ranks = r->run->ranks,
                                             .waiter = &r->waiter,
@@ -166,7 +167,8 @@ static void make(struct rank *r, const struct run *run, int rank)
     *r = (struct rank){.run = run, .rank = rank, .dice = 42, .pace = (uint64_t) rank * 77 + 1};
     r->waiter = (struct nc_waiter){.progress = progress, .context = r, .yield = true};
     for (int i = 0; i < run->ranks; i++) {
-        r->area[i] = run->segment + front_bytes(run) + (size_t) i * NC_FLAGS_BYTES(run->ranks);
+        r->area[i] = run->segment + front_bytes(run) +
+                     (size_t) i * nc_flags_bytes((uint32_t) run->ranks);
         r->bell[i] = &run->shared->bell[i];
     }
     if (run->sleeps) {
@@ -228,8 +230,9 @@ static void enter(struct rank *r, struct nc_barrier *b, nc_barrier_function func
 }
 
 /* All phases of a rank. Returns the number of errors it found. */
-static int rank_main(const struct run *run, int rank)
+static int rank_main(const void *argument, int rank)
 {
+    const struct run *run = argument;
     struct rank *r = malloc(sizeof *r);
     int wrong;
 
@@ -249,64 +252,20 @@ static int rank_main(const struct run *run, int rank)
 
 /* ---- a run ---- */
 
-struct thread {
-    pthread_t id;
-    const struct run *run;
-    int rank, wrong;
-};
-
-static void *thread_main(void *argument)
-{
-    struct thread *t = argument;
-
-    t->wrong = rank_main(t->run, t->rank);
-    return NULL;
-}
-
-static int run_threads(const struct run *run)
-{
-    struct thread t[LARGEST];
-    int wrong = 0;
-
-    for (int r = 0; r < run->ranks; r++) {
-        t[r].run = run;
-        t[r].rank = r;
-        pthread_create(&t[r].id, NULL, thread_main, &t[r]);
-    }
-    for (int r = 0; r < run->ranks; r++) {
-        pthread_join(t[r].id, NULL);
-        wrong += t[r].wrong;
-    }
-    return wrong;
-}
-
-static int run_forked(const struct run *run)
-{
-    int wrong = 0, status;
-
-    for (int r = 0; r < run->ranks; r++) {
-        if (fork() == 0) {
-            alarm(60);
-            _exit(rank_main(run, r) != 0);
-        }
-    }
-    while (wait(&status) > 0)
-        wrong += status != 0;
-    return wrong;
-}
-
-/* One run by threads, one by processes. */
+/* One run by threads, one by processes, but for what is left out. */
 static void check(struct run run)
 {
-    size_t segment = front_bytes(&run) + (size_t) run.ranks * NC_FLAGS_BYTES(run.ranks),
+    size_t segment = front_bytes(&run) + (size_t) run.ranks * nc_flags_bytes((uint32_t) run.ranks),
            bytes = segment + sizeof *run.shared;
 
     run.phases = 1 + run.phases / scale;
-    for (int forked = 0; forked < (SANITIZED ? 1 : 2); forked++) {
+    for (int kind = 0; kind < RANKS_KINDS; kind++) {
+        if (!ranks_run(kind) || (SANITIZED && kind == PROCESSES))
+            continue;
         run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(run.segment, MAP_FAILED);
         run.shared = (struct shared *) (run.segment + segment);
-        assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
+        assert_int_equal(run_ranks(kind, run.ranks, rank_main, &run, 60), 0);
         munmap(run.segment, bytes);
     }
 }
@@ -362,6 +321,8 @@ int main(int argc, char **argv)
         scale = atoi(argv[1]);
     if (argc > 2)
         cmocka_set_test_filter(argv[2]);
+    if (argc > 3 && !ranks_only(argv[3]))
+        return 2;
     alarm(300);
     return cmocka_run_group_tests_name("barrier", tests, NULL, NULL);
 }

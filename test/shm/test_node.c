@@ -3,10 +3,10 @@
  * delays. Each test is a geometry with random operations (operations.h); every rank checks every
  * byte it receives. alarm() ends a run that hangs.
  *
- *   bin/node [SCALE [FILTER]]    also bin/node-tsan, built with ThreadSanitizer
+ *   bin/node [SCALE [FILTER [threads|processes]]]    also bin/node-tsan, built with ThreadSanitizer
  *
- * SCALE divides the number of operations; FILTER is a pattern of test names. test/run runs both;
- * test/shm/mutants checks that they notice a broken protocol. */
+ * SCALE divides the number of operations; FILTER is a pattern of test names; `processes`: no thread
+ * is made. test/run runs both; test/shm/mutants checks that they notice a broken protocol. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/nc_level_spec.h"
 #include "operations.h"
+#include "ranks.h"
 
 static int scale = 1; /* ThreadSanitizer and the mutants make fewer operations */
 
@@ -177,8 +177,9 @@ static void free_rank(struct rank *r)
     free(r->memory);
 }
 
-static int rank_main(const struct run *run, int rank)
+static int rank_main(const void *argument, int rank)
 {
+    const struct run *run = argument;
     size_t ranks = run->geometry.ranks;
     struct pacing pacing = {.run = run, .state = (uint64_t) rank * 77 + 1};
     struct nc_waiter waiter = {.progress = progress, .context = &pacing, .yield = true};
@@ -194,7 +195,8 @@ static int rank_main(const struct run *run, int rank)
                                    .cache_bytes = 100000,
                                    .numa = numa,
                                    .traffic = &traffic,
-                                   .flow = calloc(ranks, sizeof *transfer.flow)};
+                                   .flow = calloc(ranks, sizeof *transfer.flow),
+                                   .awaited = calloc(ranks, sizeof *transfer.awaited)};
     struct nc_bcast bcast = {
         .transfer = transfer,
     };
@@ -231,6 +233,7 @@ static int rank_main(const struct run *run, int rank)
     wrong += run->waits == SLEEPING && waiter.ended_yielding != 0;
     free_place(&place);
     free(numa);
+    free(transfer.awaited);
     free(transfer.flow);
     free(private_memory);
     free_rank(&r);
@@ -238,52 +241,6 @@ static int rank_main(const struct run *run, int rank)
 }
 
 /* ---- a run ---- */
-
-struct thread {
-    pthread_t id;
-    const struct run *run;
-    int rank, wrong;
-};
-
-static void *thread_main(void *argument)
-{
-    struct thread *t = argument;
-
-    t->wrong = rank_main(t->run, t->rank);
-    return NULL;
-}
-
-static int run_threads(const struct run *run)
-{
-    struct thread t[64];
-    int wrong = 0;
-
-    for (int r = 0; r < (int) run->geometry.ranks; r++) {
-        t[r].run = run;
-        t[r].rank = r;
-        pthread_create(&t[r].id, NULL, thread_main, &t[r]);
-    }
-    for (int r = 0; r < (int) run->geometry.ranks; r++) {
-        pthread_join(t[r].id, NULL);
-        wrong += t[r].wrong;
-    }
-    return wrong;
-}
-
-static int run_forked(const struct run *run)
-{
-    int wrong = 0, status;
-
-    for (int r = 0; r < (int) run->geometry.ranks; r++) {
-        if (fork() == 0) {
-            alarm(120);
-            _exit(rank_main(run, r) != 0);
-        }
-    }
-    while (wait(&status) > 0)
-        wrong += status != 0;
-    return wrong;
-}
 
 static size_t segment_bytes(const struct nc_geometry *g)
 {
@@ -296,7 +253,7 @@ static void find_regions(const struct nc_geometry *g, char *segment, char **regi
         region[r] = segment + nc_layout_front_bytes(g) + r * nc_layout_make(g).region;
 }
 
-/* One run by threads, one by processes. */
+/* One run by threads, one by processes, but for what is left out. */
 static void check(struct run run)
 {
     char *region[run.geometry.ranks];
@@ -305,12 +262,14 @@ static void check(struct run run)
 
     run.region = region;
     run.operations /= scale;
-    for (int forked = 0; forked < 2; forked++) {
+    for (int kind = 0; kind < RANKS_KINDS; kind++) {
+        if (!ranks_run(kind))
+            continue;
         run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(run.segment, MAP_FAILED);
         run.bell = (struct nc_bell *) (run.segment + segment);
         find_regions(&run.geometry, run.segment, region);
-        assert_int_equal(forked ? run_forked(&run) : run_threads(&run), 0);
+        assert_int_equal(run_ranks(kind, (int) run.geometry.ranks, rank_main, &run, 120), 0);
         munmap(run.segment, bytes);
     }
 }
@@ -354,6 +313,20 @@ static void eight_slots_two_sets(void **state)
                        .operations = 3000,
                        .largest = 200000,
                        .delays = 100});
+}
+
+/* How a segment begins that may grow: few control slots of either kind. */
+static void small_segment(void **state)
+{
+    struct nc_geometry full = GEOMETRY(6, 8, 8192, 2);
+
+    (void) state;
+    check((struct run){.geometry = nc_geometry_small(&full),
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .operations = 2000,
+                       .largest = 6000,
+                       .delays = 50});
 }
 
 static void odd_fragments_sparse_types(void **state)
@@ -579,6 +552,26 @@ static void gathers(void **state)
                        .operations = 1000,
                        .largest = 9000,
                        .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 4, 512, 4),
+                       .kinds = "gather_left",
+                       .operations = 2000,
+                       .largest = 5000,
+                       .delays = 50});
+}
+
+static void late_ranks(void **state)
+{
+    static const char *const kinds[] = {"scatter", "gather"};
+
+    (void) state;
+    for (int k = 0; k < 4; k++)
+        check((struct run){.geometry = GEOMETRY(5, 4, 512, 2),
+                           .kinds = kinds[k % 2],
+                           .late = true,
+                           .operations = k < 2 ? 400 : 8000,
+                           .largest = k < 2 ? 20000 : 5000,
+                           .delays = 200,
+                           .waits = k < 2 ? YIELDING : SLEEPING});
 }
 
 static void allgathers(void **state)
@@ -804,6 +797,7 @@ static void long_lived(void **state)
     void *memory[2];
     const int other = 1;
     const struct nc_readers readers = {.rank = {&other, NULL}, .count = {1, 0}};
+    unsigned left; /* seconds for all tests */
 
     (void) state;
     find_regions(&g, segment, region);
@@ -811,7 +805,7 @@ static void long_lived(void **state)
         memory[r] = malloc(nc_queue_private_bytes(&g));
         nc_queue_init(&q[r], region, &g, r, memory[r], &w[r]);
     }
-    alarm(60);
+    left = alarm(60);
     nc_queue_take_slot(&q[0], nc_clock_at(0, 1), &readers);
     nc_queue_take_send_control(&q[0], &readers);
     for (uint64_t i = 0; i < (1u << 23) + 100000; i++) {
@@ -838,7 +832,7 @@ static void long_lived(void **state)
         nc_queue_end(&q[0]);
         nc_queue_end(&q[1]);
     }
-    alarm(0);
+    alarm(left);
     for (int r = 0; r < 2; r++)
         free(memory[r]);
     free(segment);
@@ -942,15 +936,22 @@ static void *go_to_sleep(void *argument)
         for (int k = 0; k < i / 16 % 32; k++)
             nc_atomic_pause();
         nc_bell_listen(bell[0]);
-        nc_parking_enter(&parking, m->clock, (nc_clock) i);
+        nc_parking_enter(&parking, &(struct nc_awaited){m->clock, (nc_clock) i}, 1);
         seen = nc_clock_reached(nc_atomic_load_ordered(m->clock), (nc_clock) i);
         meet(m, 0, 2 * (uint64_t) i + 1);
         m->lost += !seen && nc_bell_is_awaited(bell[0]);
         for (int k = 0; k < 8; k++)
             m->lost += nc_atomic_acquire(&m->message[k].word) != (uint64_t) i;
-        nc_parking_leave(&parking, m->clock);
+        nc_parking_leave(&parking, &(struct nc_awaited){m->clock, (nc_clock) i}, 1);
     }
     return NULL;
+}
+
+/* Skips a test that is of threads alone. */
+static void need_threads(void)
+{
+    if (!ranks_run(THREADS))
+        skip();
 }
 
 static void mark_and_look(void **state)
@@ -962,6 +963,7 @@ static void mark_and_look(void **state)
     pthread_t other;
 
     (void) state;
+    need_threads();
     m.run.segment = aligned_alloc(NC_LINE, segment + sizeof *m.run.bell * 2);
     memset(m.run.segment, 0, segment + sizeof *m.run.bell * 2);
     m.run.bell = (struct nc_bell *) (m.run.segment + segment);
@@ -989,7 +991,9 @@ static void buckets_are_spread(void **state)
         find_regions(&g, segment, region);
         nc_parking_init(&parking, segment, NULL, 0, 64);
         for (int r = 0; r < 64; r++)
-            nc_parking_enter(&parking, (struct nc_atomic *) (region[r] + lines[i % 3]), 1);
+            nc_parking_enter(
+                &parking, &(struct nc_awaited){(struct nc_atomic *) (region[r] + lines[i % 3]), 1},
+                1);
         for (int b = 0; b < NC_BUCKETS; b++)
             used += nc_atomic_acquire(&parking.mask[b * NC_BUCKET_WORDS]) != 0;
         assert_in_range(used, 32, 64);
@@ -1049,6 +1053,7 @@ static void polls_often(void **state)
     uint64_t before, took;
 
     (void) state;
+    need_threads();
     pthread_create(&other, NULL, come_late, &word);
     before = own_time_ns();
     nc_wait_clock(&word, 1, &waiter);
@@ -1079,12 +1084,35 @@ static void keeps_an_error(void **state)
     pthread_t other;
 
     (void) state;
+    need_threads();
     pthread_create(&other, NULL, come_late, &word);
     nc_wait_clock(&word, 1, &waiter);
     assert_int_equal(nc_atomic_acquire(&word), 1);
     pthread_join(other, NULL);
     assert_int_equal(waiter.error, 7);
     assert_int_equal(calls, 1);
+}
+
+/* A wait ends although there is always more for progress to do. */
+static int always_busy(void *waiter)
+{
+    ((struct nc_waiter *) waiter)->busy = true;
+    return 0;
+}
+
+static void ends_though_busy(void **state)
+{
+    (void) state;
+    need_threads();
+    for (int sleep = 0; sleep < 2; sleep++) {
+        struct nc_waiter waiter = {.progress = always_busy, .context = &waiter, .sleep = sleep};
+        struct nc_atomic word = {0};
+        pthread_t other;
+        pthread_create(&other, NULL, come_late, &word);
+        nc_wait_clock(&word, 1, &waiter);
+        assert_int_equal(nc_atomic_acquire(&word), 1);
+        pthread_join(other, NULL);
+    }
 }
 
 int main(int argc, char **argv)
@@ -1096,8 +1124,10 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(buckets_are_spread),
                                        cmocka_unit_test(polls_often),
                                        cmocka_unit_test(keeps_an_error),
+                                       cmocka_unit_test(ends_though_busy),
                                        cmocka_unit_test(one_slot),
                                        cmocka_unit_test(two_slots_one_set),
+                                       cmocka_unit_test(small_segment),
                                        cmocka_unit_test(eight_slots_two_sets),
                                        cmocka_unit_test(odd_fragments_sparse_types),
                                        cmocka_unit_test(model_fragments),
@@ -1110,6 +1140,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(long_lived),
                                        cmocka_unit_test(scatters),
                                        cmocka_unit_test(gathers),
+                                       cmocka_unit_test(late_ranks),
                                        cmocka_unit_test(allgathers),
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(reduces_in_order),
@@ -1123,6 +1154,8 @@ int main(int argc, char **argv)
         scale = atoi(argv[1]);
     if (argc > 2)
         cmocka_set_test_filter(argv[2]);
+    if (argc > 3 && !ranks_only(argv[3]))
+        return 2;
     alarm(300);
     return cmocka_run_group_tests_name("shm", tests, NULL, NULL);
 }

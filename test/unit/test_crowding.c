@@ -12,11 +12,12 @@
 enum { RANKS = 4 };
 static const struct nc_cpus on0 = {{1}}, on1 = {{2}}, on2 = {{4}}, on3 = {{8}}, unknown = {{0}};
 static struct nc_cpus masks[RANKS];
+static const struct nc_masks all_masks = {NC_CPUS_WORDS, masks[0].word};
 static struct nc_quota quotas[RANKS];
 
 static enum nc_crowding found(int n)
 {
-    return nc_crowding_find(masks, quotas, NULL, n);
+    return nc_crowding_find(&all_masks, quotas, NULL, n);
 }
 
 #define MASKS(a, b, c, d) (masks[0] = a, masks[1] = b, masks[2] = c, masks[3] = d)
@@ -99,11 +100,11 @@ static void some_ranks(void **state)
     MASKS(on0, on0, on1, on2);
     share(2, 1500, 5);
     share(3, 1500, 5);
-    assert_int_equal(nc_crowding_find(masks, quotas, (int[]){3, 0}, 2), NC_CROWDING_NONE);
-    assert_int_equal(nc_crowding_find(masks, quotas, (int[]){1, 2, 0}, 3), NC_CROWDING_MASKS);
-    assert_int_equal(nc_crowding_find(masks, quotas, (int[]){3, 0, 2}, 3), NC_CROWDING_QUOTA);
-    assert_int_equal(nc_crowding_find(masks, quotas, (int[]){3, 2}, 2), NC_CROWDING_QUOTA);
-    assert_int_equal(nc_crowding_find(masks, quotas, NULL, 0), NC_CROWDING_NONE);
+    assert_int_equal(nc_crowding_find(&all_masks, quotas, (int[]){3, 0}, 2), NC_CROWDING_NONE);
+    assert_int_equal(nc_crowding_find(&all_masks, quotas, (int[]){1, 2, 0}, 3), NC_CROWDING_MASKS);
+    assert_int_equal(nc_crowding_find(&all_masks, quotas, (int[]){3, 0, 2}, 3), NC_CROWDING_QUOTA);
+    assert_int_equal(nc_crowding_find(&all_masks, quotas, (int[]){3, 2}, 2), NC_CROWDING_QUOTA);
+    assert_int_equal(nc_crowding_find(&all_masks, quotas, NULL, 0), NC_CROWDING_NONE);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, clear)

@@ -26,16 +26,18 @@ static void nothing_overlaps_in_pages_of(uint32_t page)
             struct nc_layout l = nc_layout_make(&g);
             assert_int_equal(g.send_controls, f % 2 ? NC_MOST_SEND_CONTROLS : NC_SEND_CONTROLS);
             assert_true(l.recv_controls >= l.ack + NC_LINE);
-            assert_true(l.send_controls >= l.recv_controls + NC_RECV_CONTROLS * NC_CONTROL_BYTES &&
+            assert_true(l.send_controls >= l.recv_controls + g.recv_controls * NC_CONTROL_BYTES &&
                         l.send_controls % NC_LINE == 0);
             assert_true(l.flags >= l.send_controls + g.send_controls * NC_CONTROL_BYTES &&
                         l.flags % NC_LINE == 0);
-            assert_true(l.send >= l.flags + NC_FLAGS_BYTES(4));
+            assert_true(l.send >= l.flags + nc_flags_bytes(4));
             assert_true(l.slot_stride >= f && l.slot_stride % NC_LINE == 0);
             assert_true(l.recv >= l.send + s * l.slot_stride);
             assert_true(l.region >= l.recv + l.recv_slots * l.slot_stride);
-            assert_int_equal(l.send % NC_RING_ALIGN, 0);
-            assert_int_equal(l.recv % NC_RING_ALIGN, 0);
+            assert_int_equal(l.send % (s * l.slot_stride < NC_RING_ALIGN ? NC_LINE : NC_RING_ALIGN),
+                             0);
+            assert_int_equal(l.recv % (s * l.slot_stride < NC_RING_ALIGN ? NC_LINE : NC_RING_ALIGN),
+                             0);
             assert_int_equal(l.region % page, 0);
             assert_true(l.region - (l.recv + l.recv_slots * l.slot_stride) < page);
         }
@@ -49,7 +51,7 @@ static void nothing_overlaps(void **state)
         nothing_overlaps_in_pages_of(pages[i]);
 }
 
-/* Whether header and parking end before the first region does begin. */
+/* Whether header, parking and row end before the first region does begin. */
 static void front_has_room(void **state)
 {
     (void) state;
@@ -57,10 +59,10 @@ static void front_has_room(void **state)
         for (uint32_t p = 1; p <= 2 * NC_PARKING_RANKS; p++) {
             struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, pages[i]);
             size_t parking = NC_BUCKETS_BYTES + (p <= NC_PARKING_RANKS ? p * NC_PLACE_BYTES : 0);
-            size_t front = nc_layout_front_bytes(&g);
+            size_t front = nc_layout_front_bytes(&g), row = nc_layout_row(p);
             assert_int_equal(front % pages[i], 0);
-            assert_true(front >= NC_HEADER_BYTES + parking &&
-                        front - (NC_HEADER_BYTES + parking) < pages[i]);
+            assert_true(row >= NC_HEADER_BYTES + parking && row % NC_LINE == 0);
+            assert_true(front >= row + p * NC_LINE && front - (row + p * NC_LINE) < pages[i]);
         }
     }
 }
@@ -153,7 +155,7 @@ static void in_rings(void **state)
 /* The default segment of 64 ranks: less than 8 MiB, and with larger pages little more. */
 static void memory_of_64_ranks(void **state)
 {
-    static const size_t most[PAGES] = {8u << 20, (8u << 20) + (16 << 10), (8u << 20) + (64 << 10)};
+    static const size_t most[PAGES] = {8u << 20, (8u << 20) + (32 << 10), (8u << 20) + (64 << 10)};
     static const int numa[64] = {0};
 
     (void) state;
@@ -161,6 +163,26 @@ static void memory_of_64_ranks(void **state)
         struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, pages[i]);
         size_t at[64];
         assert_true(nc_layout_offsets(&g, numa, g.page, at) <= most[i]);
+    }
+}
+
+/* In the second half of the default budget, 64 MiB, is room for so many small segments. */
+static void small_segments(void **state)
+{
+    static const struct {
+        uint32_t ranks;
+        size_t segments;
+    } wanted[] = {{64, 60}, {128, 30}, {512, 7}};
+    static const int numa[512] = {0};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct nc_geometry full = nc_geometry_make(wanted[i].ranks, 8, 8192, 2, PAGE), g;
+        size_t at[512];
+        g = nc_geometry_small(&full);
+        assert_int_equal(nc_layout_make(&g).region, 2 * PAGE);
+        assert_true(wanted[i].segments * nc_layout_offsets(&g, numa, PAGE, at) <= 32u << 20);
+        assert_true(nc_geometry_small(&g).slots == g.slots);
     }
 }
 
@@ -173,6 +195,7 @@ int main(void)
                                        cmocka_unit_test(regions_by_numa_node),
                                        cmocka_unit_test(sets),
                                        cmocka_unit_test(in_rings),
-                                       cmocka_unit_test(memory_of_64_ranks)};
+                                       cmocka_unit_test(memory_of_64_ranks),
+                                       cmocka_unit_test(small_segments)};
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "core/nc_level_spec.h"
 
@@ -103,9 +106,10 @@ static void links(void **state)
 static void wrong_links(void **state)
 {
     static const char *const texts[] = {
-        "1.5/0.1",     "*:",      "*:1",         "*:1/",    "*:/1",      "*:1/2/3", "*:-1/1",
-        "*:1/-1",      "*:nan/1", "*:inf/1",     "*:1e3/1", "*:1.2.3/1", "*:./1",   "*:1/1,",
-        "*:1/1,*:2/2", "oak:1/1", "*:1/1000001", "*: 1/1",  "*:1/1 ",    "*:0x1/1", "top:1,2"};
+        "1.5/0.1", "*:",      "*:1",         "*:1/",    "*:/1",        "*:1/2/3",
+        "*:-1/1",  "*:1/-1",  "*:nan/1",     "*:inf/1", "*:1e3/1",     "*:1.2.3/1",
+        "*:./1",   "*:1/1,",  "*:1/1,*:2/2", "oak:1/1", "*:1/1000001", "*: 1/1",
+        "*:1/1 ",  "*:0x1/1", "top:1,2",     "*:1,3/1"};
     struct nc_links l;
 
     (void) state;
@@ -115,10 +119,42 @@ static void wrong_links(void **state)
     }
 }
 
+/* Chooses a locale with a decimal comma; makes it if this machine has none. */
+static bool choose_comma(void)
+{
+    char folder[] = "/tmp/localeXXXXXX", line[128];
+    bool chosen = setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+
+    if (!chosen && mkdtemp(folder)) {
+        snprintf(line, sizeof line, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
+                 folder);
+        chosen = system(line) == 0 && !setenv("LOCPATH", folder, 1) &&
+                 setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+        snprintf(line, sizeof line, "rm -r %s", folder);
+        chosen = system(line) == 0 && chosen;
+    }
+    return chosen && *localeconv()->decimal_point == ',';
+}
+
+/* A program may choose its locale at any time; the text of a variable is not in it. */
+static void links_in_a_locale(void **state)
+{
+    struct nc_links l;
+
+    (void) state;
+    if (!choose_comma())
+        skip();
+    assert_true(nc_links_parse(&l, "top:1.3/0.1"));
+    assert_true(l.link[NC_LEVEL_TOP].alpha == 1.3 * 1e-6);
+    assert_true(l.link[NC_LEVEL_TOP].beta == 0.1 * 1e-9);
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_level),
-                                       cmocka_unit_test(levels_not_named), cmocka_unit_test(wrong),
-                                       cmocka_unit_test(links), cmocka_unit_test(wrong_links)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_level),  cmocka_unit_test(levels_not_named),
+        cmocka_unit_test(wrong),       cmocka_unit_test(links),
+        cmocka_unit_test(wrong_links), cmocka_unit_test(links_in_a_locale)};
     return cmocka_run_group_tests_name("spec", tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static struct nc_cpus mask_of(const int *cpu)
     do { \
         int unit[NC_MACHINE_LEVELS]; \
         struct nc_cpus mask = mask_of((int[]){__VA_ARGS__, -1}); \
-        nc_machine_units_of_mask(m, &mask, unit); \
+        nc_machine_units_of_mask(m, mask.word, NC_CPUS_WORDS, unit); \
         assert_memory_equal(unit, ((int[]){l2, l3, numa, package}), sizeof unit); \
     } while (0)
 
@@ -100,7 +100,7 @@ static bool tells(const struct nc_machine *m, const int *cpu)
     struct nc_cpus mask = mask_of(cpu);
     int unit[NC_MACHINE_LEVELS];
 
-    nc_machine_units_of_mask(m, &mask, unit);
+    nc_machine_units_of_mask(m, mask.word, NC_CPUS_WORDS, unit);
     return nc_machine_tells(m, unit);
 }
 

@@ -43,6 +43,17 @@ struct group {
     struct nc_schedule s[LARGEST];
 };
 
+static int sends(const struct nc_schedule *s)
+{
+    int n = 0;
+
+    for (int i = 0; i < s->count; i++) {
+        n += s->step[i].kind == NC_STEP_SEND;
+        assert_int_equal(s->step[i].parts, s->parts);
+    }
+    return n;
+}
+
 /* Memory is of the exact size: AddressSanitizer sees what goes beyond. */
 static void make_group(struct group *g, const struct way *way, int p)
 {
@@ -52,6 +63,7 @@ static void make_group(struct group *g, const struct way *way, int p)
         g->s[me].step = malloc(sizeof *g->s[me].step * (size_t) nc_schedule_most(p));
         way->make(&g->s[me], way->a, way->k, p, me);
         assert_in_range(g->s[me].count, 0, nc_schedule_most(p));
+        assert_in_range(sends(&g->s[me]), 0, nc_schedule_most_sends(p));
         assert_int_equal(g->s[me].parts, g->s[0].parts);
     }
 }
@@ -567,18 +579,43 @@ static void trees(void **state)
     for_all(check_tree);
 }
 
-/* No step too many: a ring takes them all. */
-static void most(void **state)
+/* As many as nc_schedule.c says. */
+static void steps_of_a_ring(void **state)
 {
     static struct group g;
 
     (void) state;
     for (int p = 1; p > 0; p = next_size(p)) {
         make_group(&g, &ways[WAYS - 1], p);
-        assert_int_equal(g.s[0].count, nc_schedule_most(p));
+        assert_int_equal(g.s[0].count, 4 * (p - 1));
         free_group(&g);
     }
     assert_int_equal(nc_schedule_most(1), 0);
+}
+
+/* A reduce and a bcast of any ways, as an allreduce makes them, fit together; so does each
+ * allreduce. */
+static void most(void **state)
+{
+    static struct group up, down;
+
+    (void) state;
+    for (int p = 1; p > 0; p = next_size(p)) {
+        for (int i = 0; i < WAYS; i++) {
+            make_group(&up, &ways[i], p);
+            for (int me = 0; me < p; me++)
+                assert_in_range(up.s[me].count, 0, nc_schedule_most(p));
+            for (int j = 0; j < WAYS && ways[i].make == nc_schedule_reduce; j++) {
+                if (ways[j].make != nc_schedule_bcast)
+                    continue;
+                make_group(&down, &ways[j], p);
+                for (int me = 0; me < p; me++)
+                    assert_in_range(up.s[me].count + down.s[me].count, 0, nc_schedule_most(p));
+                free_group(&down);
+            }
+            free_group(&up);
+        }
+    }
 }
 
 static void assert_steps(const struct nc_schedule *s, int count, const struct nc_step *expected)
@@ -590,6 +627,7 @@ static void assert_steps(const struct nc_schedule *s, int count, const struct nc
         assert_int_equal(s->step[i].end, expected[i].end);
         assert_int_equal(s->step[i].kind, expected[i].kind);
         assert_int_equal(s->step[i].wait_sends, expected[i].wait_sends);
+        assert_int_equal(s->step[i].parts, expected[i].parts);
     }
 }
 
@@ -602,31 +640,31 @@ static void examples(void **state)
     (void) state;
     nc_schedule_allreduce(&s, NC_RD, 0, 5, 0);
     assert_steps(&s, 6,
-                 (struct nc_step[]){{1, 0, 1, NC_STEP_REDUCE, false},
-                                    {2, 0, 1, NC_STEP_SEND, false},
-                                    {2, 0, 1, NC_STEP_REDUCE_BEHIND, true},
-                                    {3, 0, 1, NC_STEP_SEND, false},
-                                    {3, 0, 1, NC_STEP_REDUCE_BEHIND, true},
-                                    {1, 0, 1, NC_STEP_SEND, false}});
+                 (struct nc_step[]){{1, 0, 1, NC_STEP_REDUCE, false, 1},
+                                    {2, 0, 1, NC_STEP_SEND, false, 1},
+                                    {2, 0, 1, NC_STEP_REDUCE_BEHIND, true, 1},
+                                    {3, 0, 1, NC_STEP_SEND, false, 1},
+                                    {3, 0, 1, NC_STEP_REDUCE_BEHIND, true, 1},
+                                    {1, 0, 1, NC_STEP_SEND, false, 1}});
     nc_schedule_allreduce(&s, NC_RSAG, 0, 4, 2);
     assert_steps(&s, 8,
-                 (struct nc_step[]){{3, 2, 4, NC_STEP_SEND, false},
-                                    {3, 0, 2, NC_STEP_REDUCE, false},
-                                    {0, 0, 1, NC_STEP_SEND, false},
-                                    {0, 1, 2, NC_STEP_REDUCE, true},
-                                    {0, 1, 2, NC_STEP_SEND, false},
-                                    {0, 0, 1, NC_STEP_RECV, false},
-                                    {3, 0, 2, NC_STEP_SEND, false},
-                                    {3, 2, 4, NC_STEP_RECV, false}});
+                 (struct nc_step[]){{3, 2, 4, NC_STEP_SEND, false, 4},
+                                    {3, 0, 2, NC_STEP_REDUCE, false, 4},
+                                    {0, 0, 1, NC_STEP_SEND, false, 4},
+                                    {0, 1, 2, NC_STEP_REDUCE, true, 4},
+                                    {0, 1, 2, NC_STEP_SEND, false, 4},
+                                    {0, 0, 1, NC_STEP_RECV, false, 4},
+                                    {3, 0, 2, NC_STEP_SEND, false, 4},
+                                    {3, 2, 4, NC_STEP_RECV, false, 4}});
     nc_schedule_bcast(&s, NC_SAG, 0, 4, 2);
     assert_steps(&s, 7,
-                 (struct nc_step[]){{0, 2, 4, NC_STEP_RECV, false},
-                                    {3, 3, 4, NC_STEP_SEND, false},
-                                    {3, 2, 3, NC_STEP_SEND, false},
-                                    {1, 1, 2, NC_STEP_RECV, false},
-                                    {3, 1, 2, NC_STEP_SEND, false},
-                                    {1, 0, 1, NC_STEP_RECV, false},
-                                    {3, 0, 1, NC_STEP_SEND, false}});
+                 (struct nc_step[]){{0, 2, 4, NC_STEP_RECV, false, 4},
+                                    {3, 3, 4, NC_STEP_SEND, false, 4},
+                                    {3, 2, 3, NC_STEP_SEND, false, 4},
+                                    {1, 1, 2, NC_STEP_RECV, false, 4},
+                                    {3, 1, 2, NC_STEP_SEND, false, 4},
+                                    {1, 0, 1, NC_STEP_RECV, false, 4},
+                                    {3, 0, 1, NC_STEP_SEND, false, 4}});
 }
 
 static void parts(void **state)
@@ -643,9 +681,9 @@ static void parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(examples), cmocka_unit_test(parts),
-                                       cmocka_unit_test(most),     cmocka_unit_test(trees),
-                                       cmocka_unit_test(settles),  cmocka_unit_test(amounts),
-                                       cmocka_unit_test(results)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples), cmocka_unit_test(parts),  cmocka_unit_test(steps_of_a_ring),
+        cmocka_unit_test(most),     cmocka_unit_test(trees),  cmocka_unit_test(settles),
+        cmocka_unit_test(amounts),  cmocka_unit_test(results)};
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

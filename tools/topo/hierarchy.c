@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
@@ -30,11 +31,48 @@ static size_t segment_bytes(const struct hierarchy *h)
     return bytes;
 }
 
+/* As the library does for the node's first segment (mpich/segment.c), once it has grown: halves the
+ * slots until it fits the first half of the budget, or takes a small one. */
+static void fit(struct hierarchy *h, size_t budget)
+{
+    struct nc_geometry *g = &h->geometry, small = nc_geometry_small(g);
+
+    while ((h->segment_bytes = segment_bytes(h)) > budget / 2 && g->slots > 1) {
+        g->send_controls = NC_SEND_CONTROLS;
+        g->slots /= 2;
+        if (g->set_slots > g->slots)
+            g->set_slots = g->slots;
+    }
+    if (h->segment_bytes > budget / 2)
+        *g = small;
+    h->segment_bytes = segment_bytes(h);
+    h->fits = h->segment_bytes <= budget;
+    h->layout = nc_layout_make(g);
+}
+
+/* Fills first and member, by counting. */
+static void list_ranks(struct hierarchy *h)
+{
+    int nodes = h->cluster.nodes;
+
+    h->first = allocate(sizeof *h->first * ((size_t) nodes + 2));
+    h->member = allocate(sizeof *h->member * (size_t) h->ranks);
+    memset(h->first, 0, sizeof *h->first * ((size_t) nodes + 2));
+    for (int rank = 0; rank < h->ranks; rank++)
+        h->first[cluster_node(&h->cluster, rank) + 2]++;
+    for (int node = 0; node < nodes; node++)
+        h->first[node + 2] += h->first[node + 1];
+    /* first[node + 1] is where the next rank of the node goes: in the end where they end */
+    for (int rank = 0; rank < h->ranks; rank++)
+        h->member[h->first[cluster_node(&h->cluster, rank) + 1]++] = rank;
+}
+
 void hierarchy_make(struct hierarchy *h, const struct options *o)
 {
     *h = (struct hierarchy){.options = o};
     cluster_make(&h->cluster, o);
     h->ranks = h->cluster.locations.ranks;
+    list_ranks(h);
     h->root = options_number("--root=", o->root, 0, h->ranks - 1);
     h->rank = o->rank ? options_number("--rank=", o->rank, 0, h->ranks - 1) : -1;
     h->topo = find_levels(h, o->levels);
@@ -46,8 +84,7 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
                                    (uint32_t) o->setting[SET_FRAGMENT],
                                    (uint32_t) o->setting[SET_SETS],
                                    (uint32_t) sysconf(_SC_PAGESIZE));
-    h->layout = nc_layout_make(&h->geometry);
-    h->segment_bytes = segment_bytes(h);
+    fit(h, (size_t) o->setting[SET_BUDGET] * 1024);
 }
 
 struct nc_group hierarchy_group(const struct nc_groups *groups, int level, int number, int root)
@@ -64,12 +101,9 @@ int hierarchy_members(const struct nc_group *group, int *ranks)
 
 int hierarchy_on_node(const struct hierarchy *h, int node, int *ranks)
 {
-    int n = 0;
+    int n = h->first[node + 1] - h->first[node];
 
-    for (int rank = 0; rank < h->ranks; rank++) {
-        if (cluster_node(&h->cluster, rank) == node)
-            ranks[n++] = rank;
-    }
+    memcpy(ranks, h->member + h->first[node], (size_t) n * sizeof *ranks);
     return n;
 }
 

@@ -133,6 +133,7 @@ static json_object *layout_of(const struct hierarchy *h)
     add(object, "regions", number(g->ranks));
     add(object, "region_bytes", number(h->layout.region));
     add(object, "bytes", number(h->segment_bytes));
+    add(object, "fits", json_object_new_boolean(h->fits));
     add(object, "page_bytes", number(g->page));
     add(object, "slots", number(g->slots));
     add(object, "slot_bytes", number(g->slot_bytes));

@@ -61,6 +61,7 @@ static const struct argp_option choices[] = {
     {"slots", KEY_SETTING + SET_SLOTS, "S", 0, "QUEUE_LENGTH", 1},
     {"fragment", KEY_SETTING + SET_FRAGMENT, "F", 0, "FRAGMENT_SIZE", 1},
     {"sets", KEY_SETTING + SET_SETS, "Q", 0, "QUEUE_SETS", 1},
+    {"budget", KEY_SETTING + SET_BUDGET, "B", 0, "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", 1},
     {"tree", KEY_SETTING + SET_TREE, "KIND", 0, "BCAST_TREE", 1},
     {"degree", KEY_SETTING + SET_DEGREE, "K", 0, "BCAST_TREE_K", 1},
     {"json", KEY_JSON, 0, 0, "write JSON", 2},
@@ -81,6 +82,7 @@ static const struct {
     [SET_SETS] = {{"sets", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
     [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
                   NC_TREE_KNOMIAL},
+    [SET_BUDGET] = {{"budget", NC_KIND_INT, NC_PER_COMMUNICATOR, 0, 2097151, "KiB", NULL}, 65536},
     [SET_DEGREE] = {{"degree", NC_KIND_INT, NC_PER_CALL, 2, 128, "degree", NULL}, 8},
 };
 

@@ -142,7 +142,9 @@ static void write_segment(const struct hierarchy *h)
 {
     const struct nc_geometry *g = &h->geometry;
 
-    printf("\nsegment on %s: %zu bytes\n", h->cluster.name[0], h->segment_bytes);
+    printf("\nsegment on %s: %zu bytes", h->cluster.name[0], h->segment_bytes);
+    printf(h->fits ? "\n" : ": does not fit the budget of %d KiB\n",
+           h->options->setting[SET_BUDGET]);
     printf("  regions: %u of %zu bytes, in pages of %u bytes\n", g->ranks, h->layout.region,
            g->page);
     printf("  slots of a region: %u of %u bytes, given back %u at a time\n", g->slots,

@@ -23,7 +23,7 @@ enum { MAX_RANKS = 1000000 };
 enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_DOT };
 
 /* The options that stand for variables of numacoll and are numbers. */
-enum setting { SET_SLOTS, SET_FRAGMENT, SET_SETS, SET_TREE, SET_DEGREE, SETTINGS };
+enum setting { SET_SLOTS, SET_FRAGMENT, SET_SETS, SET_TREE, SET_DEGREE, SET_BUDGET, SETTINGS };
 
 struct options {
     const char *topology; /* as nc_machine_load takes it */
@@ -75,14 +75,17 @@ struct hierarchy {
     const struct options *options;
     struct cluster cluster;
     int ranks, root;
-    int rank; /* the rank to show; -1: none */
+    int rank;    /* the rank to show; -1: none */
+    int *first;  /* [nodes + 1] the ranks of node i are member[first[i]] .. */
+    int *member; /* [ranks] .. member[first[i + 1] - 1], ascending */
     struct nc_topo topo;
     struct nc_groups groups;
     struct nc_topo bcast_topo; /* the levels by which Bcast moves data inside a node */
     struct nc_groups bcast_groups;
     struct nc_geometry geometry; /* of the segment on the first node */
     struct nc_layout layout;
-    size_t segment_bytes; /* of the first node */
+    size_t segment_bytes; /* of the first node, with as many slots as fit the budget, at least 1 */
+    bool fits;            /* the budget */
 };
 
 void hierarchy_make(struct hierarchy *hierarchy, const struct options *options);

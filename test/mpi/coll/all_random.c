@@ -4,8 +4,9 @@
  *
  *   all_random [drawn] [CALLS [SEED]]
  *
- * drawn: now and then a communicator gets random settings by info keys: algorithms on each level,
- * and WINDOW. The seed is printed; a run with it makes the same calls again. */
+ * drawn: how often each kind of call comes is random, and now and then a communicator gets random
+ * settings by info keys: algorithms on each level, and WINDOW. The seed is printed; a run with it
+ * makes the same calls again. */
 
 #include <sched.h>
 #include <time.h>
@@ -161,7 +162,7 @@ static void do_reduction(int call)
 
 /* What a call is drawn from: the more weight, the more often. A new collective is a row at the end.
  */
-static const struct {
+static struct {
     int weight;
     void (*function)(int call);
 } kinds_of_calls[] = {
@@ -171,11 +172,19 @@ static const struct {
     {3, do_reduction},
 };
 
+enum { ROWS = sizeof kinds_of_calls / sizeof *kinds_of_calls };
+
+static void draw_weights(void)
+{
+    for (int i = 0; i < ROWS; i++)
+        kinds_of_calls[i].weight = 1 + below(8);
+}
+
 static void do_one(int call)
 {
-    int rows = sizeof kinds_of_calls / sizeof *kinds_of_calls, all = 0, row = 0, left;
+    int all = 0, row = 0, left;
 
-    for (int i = 0; i < rows; i++)
+    for (int i = 0; i < ROWS; i++)
         all += kinds_of_calls[i].weight;
     for (left = below(all); left >= kinds_of_calls[row].weight; row++)
         left -= kinds_of_calls[row].weight;
@@ -272,7 +281,7 @@ static void delay(void)
 
 static int value_of(int call, int from, int to, int i)
 {
-    return call * 1000003 + from * 10007 + to * 101 + i;
+    return (int) ((unsigned) call * 1000003u) / 2 + from * 10007 + to * 101 + i;
 }
 
 /* A message to the next rank of MPI_COMM_WORLD and one from the rank before, under way during some
@@ -345,6 +354,9 @@ int main(int argc, char **argv)
     nc_calls[NC_ALLGATHER] += nc_size > 1 ? 2 : 0;
     world = (uint64_t) seed;
     own = (uint64_t) seed * 31 + (uint64_t) nc_rank;
+    common = world;
+    if (drawn)
+        draw_weights();
     for (int call = 0; call < calls; call++) {
         /* `common` starts anew for each call: comms[3] are two halves, which may draw different
          * numbers of random numbers in a call */

@@ -3,6 +3,8 @@
  * all ranks.
  *
  *   bcast_info              all that
+ *   bcast_info in-force     prints the keys of the segment that a communicator in use shows: its
+ *                           slots, their bytes and the slots given back at a time
  *   bcast_info unequal      only ranks that give different keys to a new communicator, which all
  *                           fall back; the runner must allow a fall-back */
 #include "nctest.h"
@@ -102,6 +104,12 @@ static void right(void)
     expect_calls(plain, "numacoll_bcast_knomial_calls", 5);
     queue = dup_with("numacoll_queue_length", "1");
     expect_calls(queue, "numacoll_bcast_calls", 50);
+    /* the segment is made: the key has no effect any more */
+    if (set(queue, "numacoll_queue_length", "3") || set(queue, "numacoll_placement", "none"))
+        nc_fail("set_info", 4, 0);
+    expect_key(queue, "numacoll_queue_length", nc_size > 1 ? "1" : "3");
+    expect_key(queue, "numacoll_placement", nc_size > 1 ? NULL : "none");
+    expect_calls(queue, "numacoll_bcast_calls", 5);
     MPI_Comm_free(&queue);
     MPI_Comm_free(&plain);
     MPI_Comm_free(&kary);
@@ -119,7 +127,9 @@ static void wrong(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
     if (set(comm, "numacoll_queue_length", "0") == MPI_SUCCESS ||
-        set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS)
+        set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS ||
+        set(comm, "numacoll_links", "top:1,5/2") == MPI_SUCCESS ||
+        set(comm, "numacoll_mapping", "list:99999") == MPI_SUCCESS)
         nc_fail("a wrong key was taken", 0, 0);
     if (MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &none) == MPI_SUCCESS)
         nc_fail("a wrong key made a communicator", 0, 0);
@@ -140,6 +150,32 @@ static void wrong(void)
         nc_errors += MPI_Comm_dup_with_info(MPI_COMM_SELF, info, &none) == MPI_SUCCESS;
     if (set(comm, "numacoll_no_such_thing", "1") || set(comm, "numacoll_create_after", "1"))
         nc_fail("an unknown key is an error", 0, 0);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+}
+
+/* What MPI_Comm_get_info shows of a segment that may be smaller than its keys want. */
+static void in_force(void)
+{
+    static const char *const keys[] = {"numacoll_queue_length", "numacoll_fragment_size",
+                                       "numacoll_queue_sets"};
+    char value[3][16];
+    MPI_Info info = info_of(keys[0], "16");
+    MPI_Comm comm;
+    int flag;
+
+    MPI_Info_set(info, keys[1], "8192");
+    MPI_Info_set(info, keys[2], "4");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    expect_key(comm, keys[0], "16");
+    expect_calls(comm, "numacoll_bcast_calls", 5);
+    MPI_Info_free(&info);
+    MPI_Comm_get_info(comm, &info);
+    for (int i = 0; i < 3; i++)
+        MPI_Info_get(info, keys[i], 15, value[i], &flag);
+    if (nc_rank == 0)
+        printf("in force: %s slots of %s bytes, %d given back at a time\n", value[0], value[1],
+               atoi(value[0]) / atoi(value[2]));
     MPI_Info_free(&info);
     MPI_Comm_free(&comm);
 }
@@ -166,6 +202,8 @@ int main(int argc, char **argv)
     nc_init(&argc, &argv);
     if (argc > 1 && !strcmp(argv[1], "unequal")) {
         unequal();
+    } else if (argc > 1 && !strcmp(argv[1], "in-force")) {
+        in_force();
     } else {
         right();
         wrong();

@@ -36,6 +36,9 @@ void MPIR_numacoll_take_info(MPIR_Comm *comm, MPIR_Info *info);
 /* Adds the keys that the communicator keeps to `info`. */
 int MPIR_numacoll_get_info(MPIR_Comm *comm, MPIR_Info *info);
 
+/* Says that a new communicator is for MPICH's own use: a window's. */
+void MPIR_numacoll_inner_comm(MPIR_Comm *comm);
+
 /* For MPI_Comm_set_info, collective: checks the keys and keeps them. If the communicator's state is
  * ready, its later calls use them. After an error the communicator has its old keys. Errors:
  * MPI_ERR_INFO_VALUE; if the state is ready, on all ranks when one rank's keys are wrong or ranks

@@ -54,9 +54,9 @@ static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
                                                           [NC_ALLREDUCE] = allreduce_algorithms};
     const struct nc_hierarchy *h = &call->state->all;
     const struct nc_choice *c = call->choice;
-    enum nc_level name = h->name[level];
+    enum nc_level name = h->nodes.name[level];
     const struct nc_level_spec *spec = &c->spec[direction];
-    int p = h->largest[level], chosen = spec->algorithm[name];
+    int p = h->nodes.largest[level], chosen = spec->algorithm[name];
 
     if (chosen > 0)
         return (struct nc_group_algorithm){algorithms[direction][chosen], spec->degree[name]};
@@ -71,14 +71,14 @@ static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorit
                            size_t bytes)
 {
     const struct nc_hierarchy *h = &call->state->all;
-    struct nc_model_link link = call->choice->links.link[h->name[level]];
-    int p = h->largest[level];
+    struct nc_model_link link = call->choice->links.link[h->nodes.name[level]];
+    int p = h->nodes.largest[level];
 
     switch (algorithm) {
         case NC_CHAIN:
-            return nc_model_segment(link, NC_MODEL_CHAIN, p, bytes);
+            return (uint64_t) nc_model_segment(link, NC_MODEL_CHAIN, p, bytes);
         case NC_KARY:
-            return nc_model_segment(link, NC_MODEL_PIPELINED_BINARY, p, bytes);
+            return (uint64_t) nc_model_segment(link, NC_MODEL_PIPELINED_BINARY, p, bytes);
         default:
             return NC_CHUNK;
     }
@@ -97,7 +97,7 @@ void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction d
     int wanted = call->choice->chunk_bytes;
     uint64_t chunk = NC_CHUNK;
 
-    for (int l = h->above; l < h->groups.levels; l++) {
+    for (int l = 0; l < h->nodes.groups.levels; l++) {
         uint64_t segment;
         choice->level[l] = algorithm_of(call, direction, l, bytes, element);
         segment = segment_of(call, choice->level[l].algorithm, l, bytes);
@@ -113,7 +113,9 @@ int MPIDI_NUMACOLL_local_leader(const struct nc_call *call, int root)
 {
     const struct nc_hierarchy *h = &call->state->all;
 
-    return h->node_of[root] == h->node ? MPIDI_NUMACOLL_local_rank(call, root) : 0;
+    return MPIDI_NUMACOLL_node_of(h, call->comm, root) == h->nodes.mine
+               ? MPIDI_NUMACOLL_local_rank(call, root)
+               : 0;
 }
 
 void MPIDI_NUMACOLL_above_open(struct nc_above *a, const struct nc_call *call, int root)
@@ -123,30 +125,37 @@ void MPIDI_NUMACOLL_above_open(struct nc_above *a, const struct nc_call *call, i
     *a = (struct nc_above){.net = {.call = call},
                            .root = root,
                            .element = 1,
+                           .roots_node = MPIDI_NUMACOLL_node_of(h, call->comm, root),
                            .up = {.tag = MPIR_REDUCE_TAG, .message = h->message},
-                           .down = {.tag = MPIR_BCAST_TAG, .message = h->message + h->messages}};
+                           .down = {.tag = MPIR_BCAST_TAG, .message = h->message}};
     for (int i = 0; i < NC_CHUNKS; i++) {
-        a->up.sent[i] = h->sent + i * h->messages;
-        a->down.sent[i] = h->sent + (NC_CHUNKS + i) * h->messages;
+        a->up.sent[i] = h->sent + i * h->sends;
+        a->down.sent[i] = h->sent + (NC_CHUNKS + i) * h->sends;
     }
 }
 
 typedef void (*nc_schedule_function)(struct nc_schedule *, enum nc_algorithm, int, int, int);
 
-/* Appends the messages of a level, if this rank is a member of a group of at least two there. */
+/* The rank that leads a node in this call. */
+static int leader_of(const struct nc_above *a, int node)
+{
+    return node == a->roots_node ? a->root : nc_nodes_leader(&a->net.call->state->all.nodes, node);
+}
+
+/* Appends the messages of a level, if this node is a member of a group of at least two there. */
 static void add_level(struct nc_above *a, struct nc_pipeline *pipeline, int level,
                       struct nc_group_algorithm algorithm, nc_schedule_function schedule)
 {
-    const struct nc_hierarchy *h = &a->net.call->state->all;
-    struct nc_group group = nc_group_at(&h->groups, level, a->net.call->comm->rank, a->root);
-    struct nc_schedule s = {.step = h->step};
+    const struct nc_nodes *nodes = &a->net.call->state->all.nodes;
+    struct nc_group group = nc_group_at(&nodes->groups, level, nodes->mine, a->roots_node);
+    struct nc_schedule s = {.step = pipeline->message + pipeline->messages};
 
     if (group.index < 0 || group.size == 1)
         return;
     schedule(&s, algorithm.algorithm, algorithm.k, group.size, group.index);
     for (int i = 0; i < s.count; i++)
-        pipeline->message[pipeline->messages++] = (struct nc_net_message){
-            nc_group_member(&group, s.step[i].peer), s.parts, s.step[i]};
+        s.step[i].peer = leader_of(a, nc_group_member(&group, s.step[i].peer));
+    pipeline->messages += s.count;
 }
 
 void MPIDI_NUMACOLL_above_up(struct nc_above *a, const struct nc_above_choice *choice, int but)
@@ -154,13 +163,13 @@ void MPIDI_NUMACOLL_above_up(struct nc_above *a, const struct nc_above_choice *c
     const struct nc_hierarchy *h = &a->net.call->state->all;
 
     a->up.messages = 0;
-    for (int l = h->above; l < h->groups.levels - but; l++)
+    for (int l = 0; l < h->nodes.groups.levels - but; l++)
         add_level(a, &a->up, l, choice->level[l], nc_schedule_reduce);
 }
 
 void MPIDI_NUMACOLL_above_exchange(struct nc_above *a, const struct nc_above_choice *choice)
 {
-    int top = a->net.call->state->all.groups.levels - 1;
+    int top = a->net.call->state->all.nodes.groups.levels - 1;
 
     add_level(a, &a->up, top, choice->level[top], nc_schedule_allreduce);
 }
@@ -169,33 +178,34 @@ void MPIDI_NUMACOLL_above_down(struct nc_above *a, const struct nc_above_choice 
 {
     const struct nc_hierarchy *h = &a->net.call->state->all;
 
+    a->down.message = a->up.message + a->up.messages;
     a->down.messages = 0;
-    for (int l = h->groups.levels - 1 - but; l >= h->above; l--)
+    for (int l = h->nodes.groups.levels - 1 - but; l >= 0; l--)
         add_level(a, &a->down, l, choice->level[l], nc_schedule_bcast);
 }
 
 /* ---- sending and receiving one message ---- */
 
-static bool receives(const struct nc_net_message *m)
+static bool receives(const struct nc_step *m)
 {
-    return m->step.kind != NC_STEP_SEND;
+    return m->kind != NC_STEP_SEND;
 }
 
 /* Whether what comes is combined with the chunk (the receive then needs an operand buffer). */
-static bool joins(const struct nc_net_message *m)
+static bool joins(const struct nc_step *m)
 {
-    return m->step.kind == NC_STEP_REDUCE || m->step.kind == NC_STEP_REDUCE_BEHIND;
+    return m->kind == NC_STEP_REDUCE || m->kind == NC_STEP_REDUCE_BEHIND;
 }
 
 /* How many of a chunk's n elements the message carries. *first: where they begin in the chunk,
  * bytes. */
-static size_t elements_of(const struct nc_above *a, const struct nc_net_message *m, size_t n,
+static size_t elements_of(const struct nc_above *a, const struct nc_step *m, size_t n,
                           size_t *first)
 {
-    size_t begin = nc_schedule_part(n, m->parts, m->step.first);
+    size_t begin = nc_schedule_part(n, m->parts, m->first);
 
     *first = begin * a->element;
-    return nc_schedule_part(n, m->parts, m->step.end) - begin;
+    return nc_schedule_part(n, m->parts, m->end) - begin;
 }
 
 void MPIDI_NUMACOLL_above_wait_sends(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c)
@@ -207,7 +217,7 @@ void MPIDI_NUMACOLL_above_wait_sends(struct nc_above *a, struct nc_pipeline *pip
 }
 
 static void send_message(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c,
-                         const struct nc_net_message *m, const char *from, size_t bytes)
+                         const struct nc_step *m, const char *from, size_t bytes)
 {
     int i = (int) (c % NC_CHUNKS);
 
@@ -218,7 +228,7 @@ static void send_message(struct nc_above *a, struct nc_pipeline *pipeline, uint6
 /* Posts the receive of message i. No other receive of the pipeline may be posted. */
 static void expect(struct nc_above *a, struct nc_pipeline *pipeline, int i, char *place, size_t n)
 {
-    const struct nc_net_message *m = &pipeline->message[i];
+    const struct nc_step *m = &pipeline->message[i];
     size_t first, bytes = elements_of(a, m, n, &first) * a->element;
 
     pipeline->to = joins(m) ? a->net.call->state->all.buffers.operand[a->turn ^= 1] : place + first;
@@ -252,10 +262,9 @@ static void expect_operand(struct nc_above *a, struct nc_pipeline *pipeline, int
 }
 
 /* Combines a received operand with n elements of the chunk, in the order the schedule asks for. */
-static void combine(struct nc_above *a, const struct nc_net_message *m, char *theirs, char *mine,
-                    size_t n)
+static void combine(struct nc_above *a, const struct nc_step *m, char *theirs, char *mine, size_t n)
 {
-    bool in_front = m->step.kind == NC_STEP_REDUCE;
+    bool in_front = m->kind == NC_STEP_REDUCE;
 
     MPIDI_NUMACOLL_net_keep(&a->net,
                             MPIDI_NUMACOLL_reduce_elements(a->reduction, in_front ? theirs : mine,
@@ -268,7 +277,7 @@ static void combine(struct nc_above *a, const struct nc_net_message *m, char *th
 static size_t receive(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c, int i,
                       char *place, size_t n, bool learn)
 {
-    const struct nc_net_message *m = &pipeline->message[i];
+    const struct nc_step *m = &pipeline->message[i];
     size_t first, wanted = elements_of(a, m, n, &first);
     bool posted = pipeline->coming && pipeline->expected == i;
     MPI_Aint bytes;
@@ -276,7 +285,7 @@ static size_t receive(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t
 
     if (!posted && joins(m))
         expect(a, pipeline, i, place, n);
-    if (m->step.wait_sends)
+    if (m->wait_sends)
         MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
     if (!posted && !joins(m))
         expect(a, pipeline, i, place, n);
@@ -302,13 +311,13 @@ size_t MPIDI_NUMACOLL_above_run(struct nc_above *a, struct nc_pipeline *pipeline
 {
     MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
     for (int i = 0; i < pipeline->messages; i++) {
-        const struct nc_net_message *m = &pipeline->message[i];
+        const struct nc_step *m = &pipeline->message[i];
         size_t first, count = elements_of(a, m, n, &first);
         if (count > 0 && receives(m))
             n = receive(a, pipeline, c, i, place, n, learn);
         else if (count > 0)
             send_message(a, pipeline, c, m, place + first, count * a->element);
-        else if (m->step.wait_sends)
+        else if (m->wait_sends)
             MPIDI_NUMACOLL_above_wait_sends(a, pipeline, c);
     }
     return n;

@@ -20,7 +20,9 @@
  * this order. */
 struct nc_pipeline {
     int tag; /* up and down have different tags: a message up never matches a receive down */
-    struct nc_net_message *message; /* [messages] in the order in which they are made */
+    /* [messages] in the order in which they are made; `peer` is a rank of the communicator. Those
+     * down are behind those up, in one array */
+    struct nc_step *message;
     int messages;
     MPIR_Request **sent[NC_CHUNKS]; /* of chunk c: [c % NC_CHUNKS][sends], not awaited yet */
     int sends[NC_CHUNKS];           /* number of these requests */
@@ -33,6 +35,7 @@ struct nc_pipeline {
 struct nc_above {
     struct nc_net net;
     int root;                             /* rank of the communicator */
+    int roots_node;                       /* the node it is on */
     const struct nc_reduction *reduction; /* NULL in Bcast */
     size_t element;                       /* bytes; 1 in Bcast */
     int turn;                             /* operand buffer, 0 or 1, of the last posted receive */
@@ -44,7 +47,7 @@ struct nc_above_choice {
     struct nc_group_algorithm {
         enum nc_algorithm algorithm;
         int k;              /* degree of a tree */
-    } level[NC_LEVELS + 1]; /* by level of state->all.groups; only levels above the node are set */
+    } level[NC_LEVELS + 1]; /* by level of state->all.nodes.groups */
     size_t chunk;           /* bytes, a multiple of the element */
 };
 
@@ -69,7 +72,7 @@ static inline void MPIDI_NUMACOLL_above_combine_by(struct nc_above *above,
 }
 
 /* Fills the pipeline up or down with the messages of all levels above the node, except the `but`
- * highest levels. */
+ * highest levels. Up is filled first. */
 void MPIDI_NUMACOLL_above_up(struct nc_above *above, const struct nc_above_choice *choice, int but);
 void MPIDI_NUMACOLL_above_down(struct nc_above *above, const struct nc_above_choice *choice,
                                int but);

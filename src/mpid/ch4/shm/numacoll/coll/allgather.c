@@ -41,7 +41,7 @@ static int gather_near(const struct allgather *g)
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
             MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                      MPIDI_NUMACOLL_compare_lengths(state->sent[i], &from[i]));
+                                      MPIDI_NUMACOLL_check_room(state->sent[i], &from[i]));
     }
     return mpi_errno;
 }
@@ -66,7 +66,8 @@ static int share_group(const struct allgather *g, int group, const int *member)
     }
     if (n == 0)
         return MPI_SUCCESS;
-    MPIDI_NUMACOLL_row_init(&stream, &row, g->blocks, state->list, takes ? n : 0);
+    MPIDI_NUMACOLL_row_init(&stream, &row, g->blocks,
+                            (struct nc_round){state->list, n, 0, takes ? n : 0});
     return MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(g), rank[0], &stream, &sent));
 }
 
@@ -129,21 +130,28 @@ static void take_chunk(void *context, size_t bytes)
         tell_node(e);
 }
 
+/* `ranks` ranks, beginning `skip` ranks behind the first of this node: its ranks, then those of the
+ * node before it, and so on, round. */
+static struct nc_round blocks_back(const struct nc_nodes *nodes, int skip, int ranks)
+{
+    int first = (int) (nc_nodes_ranks(nodes, nodes->mine) - nodes->member) + skip;
+
+    return (struct nc_round){nodes->member, nodes->ranks, first, ranks};
+}
+
 /* Sends the blocks of `nodes` nodes, mine and those before it, to the leader `distance` nodes
  * further; receives the blocks of as many nodes from the leader `distance` nodes before. */
 static void exchange_with(struct exchange *e, int distance, int nodes)
 {
-    const struct nc_hierarchy *h = &e->g->call->state->all;
-    int to = nc_hierarchy_leader(h, nc_hierarchy_back(h, h->nodes - distance));
-    int from = nc_hierarchy_leader(h, nc_hierarchy_back(h, distance)), ranks = 0;
+    const struct nc_nodes *all = &e->g->call->state->all.nodes;
+    int to = nc_nodes_leader(all, nc_nodes_back(all, all->count - distance));
+    int from = nc_nodes_leader(all, nc_nodes_back(all, distance)), ranks = 0;
     struct nc_stream stream;
     struct nc_row row;
 
-    for (int d = 0; d < nodes; d++) {
-        int node = nc_hierarchy_back(h, d);
-        ranks += h->first[node + 1] - h->first[node];
-    }
-    MPIDI_NUMACOLL_row_init(&stream, &row, e->g->blocks, h->back, ranks);
+    for (int d = 0; d < nodes; d++)
+        ranks += nc_nodes_size(all, nc_nodes_back(all, d));
+    MPIDI_NUMACOLL_row_init(&stream, &row, e->g->blocks, blocks_back(all, 0, ranks));
     MPIDI_NUMACOLL_exchange_rows(&e->net, &stream, to, from, e->g->tag, &e->free, take_chunk, e);
 }
 
@@ -151,7 +159,7 @@ static void exchange_with(struct exchange *e, int distance, int nodes)
  * 2^k - 1 nodes before it. */
 static void exchange_nodes(struct exchange *e)
 {
-    int nodes = e->g->call->state->all.nodes;
+    int nodes = e->g->call->state->all.nodes.count;
 
     e->free = e->g->call->state->all.buffers.arrived;
     for (int distance = 1; distance < nodes; distance *= 2)
@@ -173,12 +181,12 @@ static void receive_from_leader(struct exchange *e)
 
 static int from_other_nodes(const struct allgather *g)
 {
-    const struct nc_hierarchy *h = &g->call->state->all;
-    int here = h->first[h->node + 1] - h->first[h->node];
+    const struct nc_nodes *nodes = &g->call->state->all.nodes;
+    int here = nc_nodes_size(nodes, nodes->mine);
     struct exchange e = {.g = g, .net = {.call = g->call}};
 
-    MPIDI_NUMACOLL_row_init(&e.remote, &e.row, g->blocks, h->back + here,
-                            g->call->comm->local_size - here);
+    MPIDI_NUMACOLL_row_init(&e.remote, &e.row, g->blocks,
+                            blocks_back(nodes, here, nodes->ranks - here));
     if (g->call->state->rank == 0)
         exchange_nodes(&e);
     else

@@ -280,12 +280,16 @@ static int across_nodes(struct nc_reduction *r, bool rab)
     return mpi_errno;
 }
 
-/* Where the reduction cannot go by chunks: reduces the whole message, then broadcasts it. */
+/* Where the reduction cannot go by chunks: reduces the whole message, then broadcasts it; or, after
+ * an error at rank 0, a message of no elements, which the other ranks find too short. */
 static int reduce_then_bcast(struct nc_reduction *r)
 {
     int mpi_errno = MPIDI_NUMACOLL_reduce_to(r, 0, MPIR_ALLREDUCE_TAG);
+    struct nc_typed result = r->result;
 
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->call, &r->result, 0));
+    if (mpi_errno && r->call->comm->rank == 0)
+        result.count = 0;
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->call, &result, 0));
     return mpi_errno;
 }
 

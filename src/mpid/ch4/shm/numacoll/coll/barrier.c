@@ -13,11 +13,11 @@
 static int leaders(void *context)
 {
     struct nc_net net = {.call = context};
-    const struct nc_hierarchy *all = &net.call->state->all;
+    const struct nc_nodes *nodes = &net.call->state->all.nodes;
 
-    for (int distance = 1; distance < all->nodes; distance *= 2) {
-        int to = nc_hierarchy_leader(all, (all->node + distance) % all->nodes);
-        int from = nc_hierarchy_leader(all, nc_hierarchy_back(all, distance));
+    for (int distance = 1; distance < nodes->count; distance *= 2) {
+        int to = nc_nodes_leader(nodes, (nodes->mine + distance) % nodes->count);
+        int from = nc_nodes_leader(nodes, nc_nodes_back(nodes, distance));
         MPIR_Request *in, *out;
 
         MPIDI_NUMACOLL_net_expect(&net, NULL, 0, from, MPIR_BARRIER_TAG, &in);

@@ -55,7 +55,7 @@ static bool scatters(const struct nc_hierarchy *h, const struct nc_above_choice 
 {
     bool found = false;
 
-    for (int l = h->above; l < h->groups.levels; l++)
+    for (int l = 0; l < h->nodes.groups.levels; l++)
         found = found || choice->level[l].algorithm == NC_SAG;
     return found;
 }
@@ -105,7 +105,7 @@ static void open_first(struct relay *r)
     struct nc_above_choice choice;
 
     MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, 0, 1, &choice);
-    for (int l = h->above; l < h->groups.levels; l++) {
+    for (int l = 0; l < h->nodes.groups.levels; l++) {
         if (choice.level[l].algorithm == NC_SAG)
             choice.level[l] = (struct nc_group_algorithm){NC_KNOMIAL, 2};
     }
@@ -228,6 +228,7 @@ int MPIDI_NUMACOLL_bcast(const struct nc_call *call, void *buffer, MPI_Aint coun
     struct nc_typed typed = {.buffer = buffer, .count = count, .datatype = datatype};
     MPI_Aint size;
 
+    MPIDI_NUMACOLL_watch_call(call, root);
     MPIR_Datatype_get_size_macro(datatype, size);
     MPIDI_NUMACOLL_count(call, (int) call->choice->bcast_tree, (size_t) (size * count));
     return MPIDI_NUMACOLL_bcast_typed(call, &typed, root);

@@ -6,7 +6,7 @@
 #ifndef NUMACOLL_BODIES_H_INCLUDED
 #define NUMACOLL_BODIES_H_INCLUDED
 
-#include "../mpich/call.h"
+#include "../mpich/watch.h"
 
 #define NC_DECLARE_BODY(name, Name, NAME, params, args, fixed, body_params, body_args) \
     int MPIDI_NUMACOLL_##name body_params;

@@ -45,10 +45,12 @@ static _Thread_local MPIR_Comm *handed_back;
         handed_back != comm) \
         mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, entry); \
     if (mpi_errno == MPI_SUCCESS) { \
-        if (call->state) \
+        if (call->state) { \
+            MPIDI_NUMACOLL_watch_call(call, -1); \
             mpi_errno = MPIDI_NUMACOLL_end(call, MPIDI_NUMACOLL_##name body_args); \
-        else \
+        } else { \
             NC_HAND_BACK(elsewhere, args, comm, fixed); \
+        } \
     } \
     return mpi_errno;
 

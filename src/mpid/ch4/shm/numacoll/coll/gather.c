@@ -14,7 +14,14 @@ struct gather {
     struct nc_typed *mine;
     const struct nc_blocks *blocks;
     int root, tag;
+    bool exact; /* less than a block has room for is an error too */
 };
+
+static int check_length(const struct gather *g, size_t sent, const struct nc_stream *block)
+{
+    return g->exact ? MPIDI_NUMACOLL_compare_lengths(sent, block)
+                    : MPIDI_NUMACOLL_check_room(sent, block);
+}
 
 /* ---- on the root's node ---- */
 
@@ -36,8 +43,7 @@ static int receive_near(const struct gather *g)
                                                         state->rank, NULL, from, state->sent)));
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                      MPIDI_NUMACOLL_compare_lengths(state->sent[i], &from[i]));
+            MPIDI_NUMACOLL_keep_first(&mpi_errno, check_length(g, state->sent[i], &from[i]));
     }
     return mpi_errno;
 }
@@ -114,7 +120,7 @@ static int send_across(const struct gather *g)
     struct nc_stream mine;
 
     MPIDI_NUMACOLL_stream_init(&mine, g->mine);
-    MPIDI_NUMACOLL_packed_open(&packed, g->call, h->node, g->root, g->tag);
+    MPIDI_NUMACOLL_packed_open(&packed, g->call, h->nodes.mine, g->root, g->tag);
     mpi_errno = share_lengths(g, mine.length, packed.length);
     MPIDI_NUMACOLL_packed_count(&packed);
     do
@@ -131,7 +137,7 @@ static int send_across(const struct gather *g)
 static int receive_node(const struct gather *g, int node)
 {
     const struct nc_hierarchy *h = &g->call->state->all;
-    const int *member = h->member + h->first[node];
+    const int *member = nc_nodes_ranks(&h->nodes, node);
     int mpi_errno = MPI_SUCCESS;
     struct nc_packed packed;
     struct nc_stream *block = MPIDI_NUMACOLL_node_streams(h, g->blocks, node);
@@ -148,8 +154,7 @@ static int receive_node(const struct gather *g, int node)
     } while (MPIDI_NUMACOLL_packed_next(&packed));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
     for (int i = 0; i < packed.ranks; i++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_compare_lengths(packed.length[i], &block[i]));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, check_length(g, packed.length[i], &block[i]));
     return mpi_errno;
 }
 
@@ -164,12 +169,12 @@ static int gather(const struct gather *g)
 
     if (is_root)
         mpi_errno = receive_near(g);
-    else if (!across || h->node_of[g->root] == h->node)
+    else if (!across || MPIDI_NUMACOLL_node_of(h, g->call->comm, g->root) == h->nodes.mine)
         mpi_errno = send_near(g, MPIDI_NUMACOLL_local_rank(g->call, g->root));
     else
         mpi_errno = send_across(g);
-    for (int distance = 1; across && is_root && distance < h->nodes; distance++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, receive_node(g, nc_hierarchy_back(h, distance)));
+    for (int distance = 1; across && is_root && distance < h->nodes.count; distance++)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, receive_node(g, nc_nodes_back(&h->nodes, distance)));
     return mpi_errno;
 }
 
@@ -182,7 +187,7 @@ static int counted(const struct gather *g)
 int MPIDI_NUMACOLL_gather_blocks(const struct nc_call *call, struct nc_typed *mine,
                                  const struct nc_blocks *blocks, int root, int tag)
 {
-    struct gather g = {call, mine, blocks, root, tag};
+    struct gather g = {call, mine, blocks, root, tag, .exact = true};
 
     return gather(&g);
 }
@@ -193,8 +198,9 @@ int MPIDI_NUMACOLL_gather(const struct nc_call *call, const void *sendbuf, MPI_A
 {
     struct nc_typed mine = {(void *) sendbuf, sendcount, sendtype};
     struct nc_blocks blocks = {.buffer = recvbuf, .count = recvcount, .datatype = recvtype};
-    struct gather g = {call, &mine, &blocks, root, MPIR_GATHER_TAG};
+    struct gather g = {call, &mine, &blocks, root, MPIR_GATHER_TAG, .exact = false};
 
+    MPIDI_NUMACOLL_watch_call(call, root);
     return counted(&g);
 }
 
@@ -205,7 +211,8 @@ int MPIDI_NUMACOLL_gatherv(const struct nc_call *call, const void *sendbuf, MPI_
     struct nc_typed mine = {(void *) sendbuf, sendcount, sendtype};
     struct nc_blocks blocks = {
         .buffer = recvbuf, .counts = recvcounts, .displs = displs, .datatype = recvtype};
-    struct gather g = {call, &mine, &blocks, root, MPIR_GATHERV_TAG};
+    struct gather g = {call, &mine, &blocks, root, MPIR_GATHERV_TAG, .exact = false};
 
+    MPIDI_NUMACOLL_watch_call(call, root);
     return counted(&g);
 }

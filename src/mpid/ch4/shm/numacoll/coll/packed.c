@@ -8,7 +8,7 @@ void MPIDI_NUMACOLL_packed_open(struct nc_packed *p, const struct nc_call *call,
                                 int tag)
 {
     const struct nc_hierarchy *h = &call->state->all;
-    int ranks = h->first[node + 1] - h->first[node];
+    int ranks = nc_nodes_size(&h->nodes, node);
 
     *p = (struct nc_packed){.net = {.call = call},
                             .peer = peer,
@@ -115,8 +115,10 @@ int MPIDI_NUMACOLL_packed_close(struct nc_packed *p)
 struct nc_stream *MPIDI_NUMACOLL_node_streams(const struct nc_hierarchy *h,
                                               const struct nc_blocks *b, int node)
 {
-    for (int i = 0; i < h->first[node + 1] - h->first[node]; i++) {
-        h->typed[i] = MPIDI_NUMACOLL_block(b, h->member[h->first[node] + i]);
+    const int *rank = nc_nodes_ranks(&h->nodes, node);
+
+    for (int i = 0; i < nc_nodes_size(&h->nodes, node); i++) {
+        h->typed[i] = MPIDI_NUMACOLL_block(b, rank[i]);
         MPIDI_NUMACOLL_stream_init(&h->stream[i], &h->typed[i]);
     }
     return h->stream;

@@ -34,11 +34,12 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
     return mpi_errno;
 }
 
-/* ---- by a gather: elements larger than a slot; on several nodes also operations that do not
- * commute and elements that are not plain ---- */
+/* ---- by a gather: REDUCE_ORDER=ranks; elements larger than a slot; on several nodes also
+ * operations that do not commute and elements that are not plain ---- */
 
 /* Combines n gathered elements of each rank into elements first .. first + n - 1 of the result, in
- * the order of ranks. `blocks` has them packed, the block of rank 0 first. */
+ * the order of ranks: a0 op (a1 op (a2 ..)), as REDUCE_ORDER=ranks promises. `blocks` has them
+ * packed, the block of rank 0 first. */
 static int reduce_blocks(struct nc_reduction *r, const char *blocks, size_t first, size_t n)
 {
     int error = 0, last = r->call->comm->local_size - 1;
@@ -50,25 +51,9 @@ static int reduce_blocks(struct nc_reduction *r, const char *blocks, size_t firs
     return MPIDI_NUMACOLL_error(error);
 }
 
-/* Tells all ranks whether the root got memory for what it gathers: without it no rank may begin. Up
- * to NC_CHUNK bytes the allocation is assumed to succeed, which saves the broadcast. */
-static int agree_on_memory(struct nc_reduction *r, size_t bytes, const char *memory, int root)
-{
-    int mpi_errno = MPI_SUCCESS, enough = memory != NULL;
-    struct nc_typed typed = {&enough, 1, NC_TYPE_INT};
-
-    if (bytes > NC_CHUNK)
-        mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->call, &typed, root);
-    else
-        enough = 1;
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP(!enough, mpi_errno, MPI_ERR_OTHER, "**nomem");
-
-fn_fail:
-    return mpi_errno;
-}
-
-/* The root gathers some elements of every rank at a time, and combines them. */
+/* The root gathers some elements of every rank at a time, and combines them. Without memory for
+ * them it gathers nothing: what comes is read and dropped, as the other ranks make these
+ * operations. */
 static int by_gather(struct nc_reduction *r, int root, int tag)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -77,20 +62,19 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
     bool is_root = r->call->comm->rank == root;
     char *memory = is_root ? MPL_malloc(bytes, MPL_MEM_COLL) : NULL;
 
-    mpi_errno = agree_on_memory(r, bytes, memory, root);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (is_root && !memory)
+        MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (size_t first = 0; first < count || first == 0; first += most) {
         size_t n = count - first < most ? count - first : most;
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
-        struct nc_blocks blocks = {
-            .buffer = memory, .count = (MPI_Aint) (n * r->element), .datatype = NC_TYPE_BYTE};
+        struct nc_blocks blocks = {.buffer = memory,
+                                   .count = memory ? (MPI_Aint) (n * r->element) : 0,
+                                   .datatype = NC_TYPE_BYTE};
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   MPIDI_NUMACOLL_gather_blocks(r->call, &mine, &blocks, root, tag));
-        if (is_root)
+        if (memory)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_blocks(r, memory, first, n));
     }
-
-fn_fail:
     MPL_free(memory);
     return mpi_errno;
 }
@@ -171,6 +155,7 @@ int MPIDI_NUMACOLL_reduce(const struct nc_call *call, const void *sendbuf, void 
     int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf,
                                                   call->comm->rank == root, count, datatype, op);
 
+    MPIDI_NUMACOLL_watch_call(call, root);
     MPIDI_NUMACOLL_count_typed(call, &r.mine);
     MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));

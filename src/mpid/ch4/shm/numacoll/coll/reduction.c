@@ -220,8 +220,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */
-    r->fits = call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
-                           : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element);
+    r->fits = !call->state->in_rank_order &&
+              (call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
+                            : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element));
     r->temporary = NULL;
     r->allocated = NULL;
     r->kernel.element = r->element;

@@ -18,7 +18,9 @@ struct nc_reduction {
     bool plain;      /* elements have the same bytes in the user's buffer as packed */
     MPI_Aint extent; /* of an element in the user's buffers, bytes; may be negative */
     size_t element;  /* bytes of a packed element; 1 if it has none */
-    bool fits;       /* an element fits a slot (of all nodes); the same on all ranks */
+    /* an element fits a slot (of all nodes), and any order will do; the same on all ranks. If not,
+     * the root gathers the operands, and combines them in the order of ranks */
+    bool fits;
     char *temporary; /* room to unpack elements that are not plain, before a join; or NULL */
     void *allocated; /* what to free for `temporary` */
     struct nc_op_kernel kernel;

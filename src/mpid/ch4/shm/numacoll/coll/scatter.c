@@ -40,7 +40,7 @@ static int send_node(const struct scatter *s, int node)
     struct nc_packed packed;
     struct nc_stream *block = MPIDI_NUMACOLL_node_streams(h, s->blocks, node);
 
-    MPIDI_NUMACOLL_packed_open(&packed, s->call, node, nc_hierarchy_leader(h, node), s->tag);
+    MPIDI_NUMACOLL_packed_open(&packed, s->call, node, nc_nodes_leader(&h->nodes, node), s->tag);
     for (int i = 0; i < packed.ranks; i++)
         packed.length[i] = block[i].length;
     MPIDI_NUMACOLL_packed_count(&packed);
@@ -69,7 +69,7 @@ static int receive_near(const struct scatter *s, int local_root)
     MPIDI_NUMACOLL_stream_init(&stream, s->mine);
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), local_root, NULL, &stream, &sent));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_check_room(sent, &stream));
     return mpi_errno;
 }
 
@@ -150,11 +150,11 @@ static int receive_across(const struct scatter *s)
     struct nc_stream mine;
 
     MPIDI_NUMACOLL_stream_init(&mine, s->mine);
-    MPIDI_NUMACOLL_packed_open(&packed, s->call, h->node, s->root, s->tag);
+    MPIDI_NUMACOLL_packed_open(&packed, s->call, h->nodes.mine, s->root, s->tag);
     mpi_errno = s->call->state->rank == 0 ? receive_as_leader(s, &packed, &mine)
                                           : receive_from_leader(s, &packed, &mine);
     MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_compare_lengths(packed.length[s->call->state->rank], &mine));
+        &mpi_errno, MPIDI_NUMACOLL_check_room(packed.length[s->call->state->rank], &mine));
     return mpi_errno;
 }
 
@@ -169,11 +169,11 @@ static int scatter(const struct scatter *s)
 
     MPIDI_NUMACOLL_count_typed(s->call, is_root ? NULL : s->mine);
     /* other nodes first: they are further away */
-    for (int distance = 1; across && is_root && distance < h->nodes; distance++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, send_node(s, nc_hierarchy_back(h, distance)));
+    for (int distance = 1; across && is_root && distance < h->nodes.count; distance++)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, send_node(s, nc_nodes_back(&h->nodes, distance)));
     if (is_root)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, serve(s));
-    else if (!across || h->node_of[s->root] == h->node)
+    else if (!across || MPIDI_NUMACOLL_node_of(h, s->call->comm, s->root) == h->nodes.mine)
         mpi_errno = receive_near(s, MPIDI_NUMACOLL_local_rank(s->call, s->root));
     else
         mpi_errno = receive_across(s);
@@ -189,6 +189,7 @@ int MPIDI_NUMACOLL_scatter(const struct nc_call *call, const void *sendbuf, MPI_
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
     struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTER_TAG};
 
+    MPIDI_NUMACOLL_watch_call(call, root);
     return scatter(&s);
 }
 
@@ -202,5 +203,6 @@ int MPIDI_NUMACOLL_scatterv(const struct nc_call *call, const void *sendbuf,
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
     struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTERV_TAG};
 
+    MPIDI_NUMACOLL_watch_call(call, root);
     return scatter(&s);
 }

@@ -3,16 +3,16 @@
 #include "nc_cpus.h"
 
 struct matching {
-    const struct nc_cpus *masks;
+    const struct nc_masks *masks;
     struct nc_cpus taken; /* processors that have an owner */
     struct nc_cpus tried; /* processors whose owners the current search has asked to move */
     int owner[NC_CPUS_WORDS * 64];
 };
 
-static bool is_empty(const struct nc_cpus *set)
+static bool is_empty(const uint64_t *word, int words)
 {
-    for (int w = 0; w < NC_CPUS_WORDS; w++) {
-        if (set->word[w])
+    for (int w = 0; w < words; w++) {
+        if (word[w])
             return false;
     }
     return true;
@@ -21,8 +21,10 @@ static bool is_empty(const struct nc_cpus *set)
 /* Gives the rank a free processor of its mask. False: there is none. */
 static bool take_free(struct matching *m, int rank)
 {
-    for (int w = 0; w < NC_CPUS_WORDS; w++) {
-        uint64_t free = m->masks[rank].word[w] & ~m->taken.word[w];
+    const uint64_t *mask = nc_masks_of(m->masks, rank);
+
+    for (int w = 0; w < m->masks->words; w++) {
+        uint64_t free = mask[w] & ~m->taken.word[w];
         if (free) {
             m->taken.word[w] |= free & -free;
             m->owner[64 * w + __builtin_ctzll(free)] = rank;
@@ -36,12 +38,13 @@ static bool take_free(struct matching *m, int rank)
  * Recurses at most as deep as there are ranks: the owners on the way differ. */
 static bool place(struct matching *m, int rank)
 {
+    const uint64_t *mask = nc_masks_of(m->masks, rank);
     uint64_t untried;
 
     if (take_free(m, rank))
         return true;
-    for (int w = 0; w < NC_CPUS_WORDS; w++) {
-        while ((untried = m->masks[rank].word[w] & ~m->tried.word[w])) {
+    for (int w = 0; w < m->masks->words; w++) {
+        while ((untried = mask[w] & ~m->tried.word[w])) {
             int cpu = 64 * w + __builtin_ctzll(untried);
             m->tried.word[w] |= untried & -untried;
             if (place(m, m->owner[cpu])) {
@@ -53,14 +56,14 @@ static bool place(struct matching *m, int rank)
     return false;
 }
 
-bool nc_cpus_oversubscribed(const struct nc_cpus *masks, const int *rank, int n)
+bool nc_cpus_oversubscribed(const struct nc_masks *masks, const int *rank, int n)
 {
     struct matching m = {.masks = masks};
 
     for (int i = 0; i < n; i++) {
         int r = rank ? rank[i] : i;
         m.tried = (struct nc_cpus){{0}};
-        if (!is_empty(&masks[r]) && !place(&m, r))
+        if (!is_empty(nc_masks_of(masks, r), masks->words) && !place(&m, r))
             return true;
     }
     return false;

@@ -24,7 +24,7 @@ static bool exceed_quota(const struct nc_quota *quotas, const int *rank, int n)
     return false;
 }
 
-enum nc_crowding nc_crowding_find(const struct nc_cpus *masks, const struct nc_quota *quotas,
+enum nc_crowding nc_crowding_find(const struct nc_masks *masks, const struct nc_quota *quotas,
                                   const int *rank, int n)
 {
     if (nc_cpus_oversubscribed(masks, rank, n))

@@ -15,7 +15,7 @@ enum nc_crowding {
 
 /* What oversubscribes n ranks; the masks come first if both do. rank[n]: their indices in `masks`
  * and `quotas`, each at most once; NULL: 0 .. n - 1. O(n^2) where there are quotas. */
-enum nc_crowding nc_crowding_find(const struct nc_cpus *masks, const struct nc_quota *quotas,
+enum nc_crowding nc_crowding_find(const struct nc_masks *masks, const struct nc_quota *quotas,
                                   const int *rank, int n);
 
 #endif

@@ -15,8 +15,12 @@ static size_t up(size_t n, size_t unit)
 
 struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q, uint32_t page)
 {
-    struct nc_geometry g = {
-        .ranks = p, .slots = s, .slot_bytes = f, .send_controls = NC_SEND_CONTROLS, .page = page};
+    struct nc_geometry g = {.ranks = p,
+                            .slots = s,
+                            .slot_bytes = f,
+                            .recv_controls = NC_RECV_CONTROLS,
+                            .send_controls = NC_SEND_CONTROLS,
+                            .page = page};
 
     if (q > s)
         q = s;
@@ -31,29 +35,57 @@ void nc_geometry_lengthen(struct nc_geometry *g)
         g->send_controls *= 2;
 }
 
+struct nc_geometry nc_geometry_small(const struct nc_geometry *full)
+{
+    enum { SLOTS = 2, SLOT_BYTES = 512, RECV_CONTROLS = 8, SEND_CONTROLS = 4 };
+    struct nc_geometry g = *full;
+
+    if (g.slots > SLOTS)
+        g.slots = SLOTS;
+    if (g.slot_bytes > SLOT_BYTES)
+        g.slot_bytes = SLOT_BYTES;
+    g.set_slots = half(g.slots);
+    g.recv_controls = RECV_CONTROLS;
+    g.send_controls = SEND_CONTROLS;
+    return g;
+}
+
+/* Where a ring may begin: one that is shorter than a page need not begin at one. */
+static size_t ring_align(size_t bytes)
+{
+    return bytes < NC_RING_ALIGN ? NC_LINE : NC_RING_ALIGN;
+}
+
 struct nc_layout nc_layout_make(const struct nc_geometry *g)
 {
     struct nc_layout l;
+    size_t align;
 
     l.ack = 0;
     l.recv_controls = NC_LINE;
-    l.send_controls = l.recv_controls + (size_t) NC_RECV_CONTROLS * NC_CONTROL_BYTES;
+    l.send_controls = l.recv_controls + (size_t) g->recv_controls * NC_CONTROL_BYTES;
     l.flags = l.send_controls + (size_t) g->send_controls * NC_CONTROL_BYTES;
-    l.send = up(l.flags + NC_FLAGS_BYTES(g->ranks), NC_RING_ALIGN);
     /* a slot starts at a line of its own, as its neighbour may be read while it is written */
     l.slot_stride = up(g->slot_bytes, NC_LINE);
+    align = ring_align(g->slots * l.slot_stride);
+    l.send = up(l.flags + nc_flags_bytes(g->ranks), align);
     l.recv_slots = half(g->slots);
     l.recv_set = half(g->set_slots);
-    l.recv = up(l.send + g->slots * l.slot_stride, NC_RING_ALIGN);
+    l.recv = up(l.send + g->slots * l.slot_stride, align);
     l.region = up(l.recv + l.recv_slots * l.slot_stride, g->page);
     return l;
 }
 
+size_t nc_layout_row(uint32_t ranks)
+{
+    size_t places = ranks <= NC_PARKING_RANKS ? (size_t) ranks * NC_PLACE_BYTES : 0;
+
+    return up(NC_HEADER_BYTES + NC_BUCKETS_BYTES + places, NC_LINE);
+}
+
 size_t nc_layout_front_bytes(const struct nc_geometry *g)
 {
-    size_t places = g->ranks <= NC_PARKING_RANKS ? (size_t) g->ranks * NC_PLACE_BYTES : 0;
-
-    return up(NC_HEADER_BYTES + NC_BUCKETS_BYTES + places, g->page);
+    return up(nc_layout_row(g->ranks) + (size_t) g->ranks * NC_LINE, g->page);
 }
 
 size_t nc_layout_offsets(const struct nc_geometry *g, const int *numa, size_t page, size_t *offset)

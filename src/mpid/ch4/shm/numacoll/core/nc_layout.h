@@ -1,21 +1,23 @@
-/* The layout of a segment: header and parking, then one region per process. mpich/segment.c makes
- * the segment; shm/nc_queue.h and shm/nc_barrier.h find their places in it by the offsets computed
- * here.
+/* The layout of a segment: header, parking and a row of lines, then one region per process.
+ * mpich/segment.c makes the segment; shm/nc_queue.h and shm/nc_barrier.h find their places in it by
+ * the offsets computed here.
  *
  *                                                     written by               read by
  *     header        struct nc_header                  the maker, before        all
  *                                                     anybody attaches
  *     parking       see shm/nc_parking.h
+ *     row           a line for each rank       its rank               rank 0
  *                   (up to a page)
  *     region of i   `ack` line, 128 bytes             i                        all
  *                   receive control slots,            the parent of i          i
- *                   NC_RECV_CONTROLS
+ *                   `recv_controls`
  *                   send control slots,               i                        all
  *                   `send_controls`
  *                   flags                             see shm/nc_barrier.h
- *                   (up to NC_RING_ALIGN)
+ *                   (up to NC_RING_ALIGN if a
+ *                   ring is as long)
  *                   send ring, `slots` slots          i                        all
- *                   (up to NC_RING_ALIGN)
+ *                   (likewise)
  *                   receive ring, `recv_slots` slots  the root of a scatter    i
  *                   (up to a page)
  *
@@ -38,7 +40,8 @@
 #define NC_HEADER_BYTES 4096
 /* Rings begin at multiples of it, bytes: processors prefetch within 4 KiB. */
 #define NC_RING_ALIGN 4096
-/* receive control slots of a rank: so many operations a writer may be ahead of a reader */
+/* receive control slots of a rank, at most and by default: so many operations a writer may be ahead
+ * of a reader */
 #define NC_RECV_CONTROLS 32
 /* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
 #define NC_SEND_CONTROLS 16
@@ -62,17 +65,28 @@ _Static_assert(NC_RING_ALIGN % NC_LINE == 0, "rings of slots begin at lines");
 /* Where the header has struct nc_waiter's word `until`, bytes. */
 #define NC_UNTIL (NC_HEADER_BYTES - NC_LINE)
 
-/* Bytes of a rank's lines for barriers: one for each rank that writes there, a counter, a gate. */
-#define NC_FLAGS_BYTES(ranks) (NC_LINE * ((size_t) (ranks) + 2))
+/* Of a rank's lines for barriers (shm/nc_barrier.h): the counter and the gate. */
+#define NC_FLAGS 2
+
+/* Bytes of a rank's lines for barriers: counter, gate, and a line for each signal that the rank
+ * gives in a barrier, log2(ranks) rounded up, at least 1. */
+static inline size_t nc_flags_bytes(uint32_t ranks)
+{
+    size_t lines = 1;
+
+    while (ranks > 1u << lines)
+        lines++;
+    return NC_LINE * (NC_FLAGS + lines);
+}
 
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {
     uint32_t ranks;
-    uint32_t slots;      /* s, slots of a send ring */
-    uint32_t slot_bytes; /* f, bytes of a slot: the largest fragment */
-    uint32_t set_slots;  /* slots a reader acknowledges at a time, slots / sets */
-    /* send control slots, a power of 2; at most NC_MOST_SEND_CONTROLS */
-    uint32_t send_controls;
+    uint32_t slots;         /* s, slots of a send ring */
+    uint32_t slot_bytes;    /* f, bytes of a slot: the largest fragment */
+    uint32_t set_slots;     /* slots a reader acknowledges at a time, slots / sets */
+    uint32_t recv_controls; /* receive control slots, a power of 2; at most NC_RECV_CONTROLS */
+    uint32_t send_controls; /* send control slots, a power of 2; at most NC_MOST_SEND_CONTROLS */
     uint32_t page; /* bytes of an ordinary page of this machine, a multiple of NC_RING_ALIGN */
 };
 
@@ -97,11 +111,17 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 /* Gives a geometry more send control slots if it has few ranks. */
 void nc_geometry_lengthen(struct nc_geometry *geometry);
 
+/* The geometry with which a segment of many ranks begins, while nobody knows how much the
+ * communicator will be used: with pages of 4 KiB a region of up to 512 ranks takes two. */
+struct nc_geometry nc_geometry_small(const struct nc_geometry *full);
+
 /* Where everything is in a region of a segment with this geometry. */
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
 
-/* Bytes of the header and of the parking behind it, whole ordinary pages: where the first region
- * begins. */
+/* Where the row of lines for barriers begins, behind header and parking (shm/nc_barrier.h). */
+size_t nc_layout_row(uint32_t ranks);
+
+/* Bytes of header, parking and row, whole ordinary pages: where the first region begins. */
 size_t nc_layout_front_bytes(const struct nc_geometry *geometry);
 
 /* Writes to offset[ranks] where each region starts in a segment whose pages have `page` bytes.

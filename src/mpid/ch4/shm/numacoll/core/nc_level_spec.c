@@ -111,15 +111,26 @@ bool nc_level_spec_parse(struct nc_level_spec *spec, const char *text, const cha
 
 /* ---- links ---- */
 
-/* Reads a number from text to end, made of digits and points: no sign, exponent, inf or nan. */
+/* Reads a number from text to end: digits, one point among them at most. Not by strtod, whose point
+ * follows the locale of the program. Exact for as many digits as a double has. */
 static bool parse_number(const char *text, const char *end, double *number)
 {
-    char *stop;
+    double digits = 0, scale = 1;
+    bool point = false, any = false;
 
-    if (text == end || text + strspn(text, "0123456789.") < end)
-        return false;
-    *number = strtod(text, &stop);
-    return stop == end && *number <= 1e6;
+    for (; text < end; text++) {
+        if (*text == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9')
+            return false;
+        digits = digits * 10 + (*text - '0');
+        scale *= point ? 10 : 1;
+        any = true;
+    }
+    *number = digits / scale;
+    return any && *number <= 1e6;
 }
 
 static bool parse_link(void *context, int level, const char *text, const char *end)

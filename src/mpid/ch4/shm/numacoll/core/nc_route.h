@@ -22,6 +22,13 @@
 
 #define NC_ROUTE_LEVELS (NC_LEVEL_NODE + 1) /* active levels inside a node, at most */
 
+/* The groups of a node's ranks by some levels of the machine. name[i] is the level of the machine
+ * that level i of the groups stands for. */
+struct nc_levels {
+    struct nc_groups groups;
+    enum nc_level name[NC_ROUTE_LEVELS];
+};
+
 _Static_assert(NC_LEVELS_INSIDE == (1u << NC_ROUTE_LEVELS) - 1,
                "a route has room for all levels inside a node; the node is the top there");
 

@@ -7,10 +7,16 @@ struct range {
     int first, end;
 };
 
-/* NC_RING has the most: two passes of p - 1 rounds, with a SEND and a receiving step in each. */
+int nc_schedule_most_sends(int p)
+{
+    return 2 * (p - 1);
+}
+
+/* NC_RSG and NC_SAG together have the most with 2 to 4 members; with more NC_RING has, which takes
+ * two passes of p - 1 rounds, with a SEND and a receiving step in each. */
 int nc_schedule_most(int p)
 {
-    return 4 * (p - 1);
+    return 5 * (p - 1);
 }
 
 static void begin(struct nc_schedule *s, int parts)
@@ -22,7 +28,7 @@ static void begin(struct nc_schedule *s, int parts)
 static void add(struct nc_schedule *s, enum nc_step_kind kind, int peer, struct range parts)
 {
     s->step[s->count++] = (struct nc_step){
-        .peer = peer, .first = parts.first, .end = parts.end, .kind = kind};
+        .peer = peer, .first = parts.first, .end = parts.end, .parts = s->parts, .kind = kind};
 }
 
 /* Sets wait_sends in the step added last. */

@@ -75,9 +75,10 @@ enum nc_step_kind {
 
 struct nc_step {
     int peer;       /* index of the other member */
-    int first, end; /* parts first .. end - 1 */
+    int first, end; /* parts first .. end - 1 .. */
     enum nc_step_kind kind;
     bool wait_sends; /* wait for this member's sends so far before `mine` is changed */
+    int parts;       /* .. of so many into which the message is cut */
 };
 
 struct nc_schedule {
@@ -86,8 +87,10 @@ struct nc_schedule {
     struct nc_step *step; /* the caller's memory, for nc_schedule_most(p) steps */
 };
 
-/* Upper bound of the number of steps, for all algorithms and members. */
+/* Upper bounds for all algorithms and members: of the steps of a reduce and a bcast together, or of
+ * an allreduce; and of those that send, in one of the three. */
 int nc_schedule_most(int p);
+int nc_schedule_most_sends(int p);
 
 /* The next three functions write the steps of member me, 0 <= me < p, to s->step, the caller's
  * memory. k >= 2 is the degree of NC_KARY and NC_KNOMIAL; the other algorithms ignore it. The

@@ -66,6 +66,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
     int most[2] = {(int) state->reason, 0}, different = -1;
+    const int *units;
     bool prepared;
 
     if (NC_NODES(parent) > 1) {
@@ -76,9 +77,11 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     }
     if (different >= 0 && state->reason == NC_REASON_NONE)
         state->reason = NC_REASON_SETTINGS;
+    /* not there if the node's ranks could not set up */
+    units = state->reason == NC_REASON_NONE ? state->units + state->rank * NC_LEVELS : NULL;
     if (state->reason == NC_REASON_NONE) {
-        most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, parent) ? NC_REASON_NONE
-                                                                        : NC_REASON_PAGES;
+        most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, units, parent) ? NC_REASON_NONE
+                                                                               : NC_REASON_PAGES;
         most[1] = -(int) state->choice[0].bcast.transfer.largest_fragment;
     }
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT, MPI_MAX,
@@ -89,10 +92,12 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     state->smallest_slot = (size_t) -most[1];
     if (state->reason == NC_REASON_NONE) {
         mpi_errno = MPIDI_NUMACOLL_hierarchy_make(
-            &state->all, state->units + state->rank * NC_LEVELS,
+            &state->all, units, &state->inside,
             (unsigned) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_LEVELS), parent);
         MPIR_ERR_CHECK(mpi_errno);
         state->agreed = true;
+    } else {
+        MPIDI_NUMACOLL_hierarchy_free(&state->all);
     }
     MPIDI_NUMACOLL_report_setup(state, parent);
 

@@ -58,17 +58,21 @@ struct told {
     int local_rank, oversubscribed;
 };
 
-int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_bell **bell,
-                              bool *all, bool *oversubscribed)
+size_t MPIDI_NUMACOLL_bells_bytes(int size)
+{
+    return (size_t) size * sizeof(struct told);
+}
+
+int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, void *memory, int *local_rank,
+                              struct nc_bell **bell, bool *all, bool *oversubscribed)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, size = node_comm->local_size;
     struct told mine = {.world = shared ? shared->world : 0,
                         .local_rank = MPIR_Process.local_rank,
                         .oversubscribed = MPIDI_NUMACOLL_crowding() != NC_CROWDING_NONE};
-    struct told *told = MPL_malloc((size_t) size * sizeof *told, MPL_MEM_COLL);
+    struct told *told = memory;
 
-    MPIR_ERR_CHKANDJUMP(!told, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather_intra_brucks(&mine, sizeof mine, NC_TYPE_BYTE, told, sizeof mine,
                                             NC_TYPE_BYTE, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
@@ -86,7 +90,6 @@ int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_b
     }
 
 fn_exit:
-    MPL_free(told);
     return mpi_errno;
 fn_fail:
     goto fn_exit;

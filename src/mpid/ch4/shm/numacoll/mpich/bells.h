@@ -13,11 +13,12 @@ int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell);
 void MPIDI_NUMACOLL_bells_free(void);
 
 /* Finds the bells of node_comm's ranks, bell[size], and whether these ranks are oversubscribed.
- * Collective over node_comm; local_rank[size] is scratch memory. *all: all ranks are of one
- * MPI_COMM_WORLD that has bells; if not, bell[] is not filled. The same on all ranks. Errors: of
- * MPICH's messages, no memory. */
-int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, int *local_rank, struct nc_bell **bell,
-                              bool *all, bool *oversubscribed);
+ * Collective over node_comm; memory[bells_bytes(size)] and local_rank[size] are scratch memory.
+ * *all: all ranks are of one MPI_COMM_WORLD that has bells; if not, bell[] is not filled. The same
+ * on all ranks. Errors: of MPICH's messages. */
+size_t MPIDI_NUMACOLL_bells_bytes(int size);
+int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, void *memory, int *local_rank,
+                              struct nc_bell **bell, bool *all, bool *oversubscribed);
 
 /* struct nc_waiter.is_wanted: whether something may need this process that does not ring its bell:
  * processes of other nodes or of other MPI_COMM_WORLDs, or a message of this process that waits for

@@ -50,9 +50,14 @@ void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed 
 {
     MPI_Aint size, true_lb;
 
+    stream->at = 0;
+    if (typed->count == 0) { /* MPICH does not check the type then: it may be MPI_DATATYPE_NULL */
+        stream->length = 0;
+        stream->bytes = (char *) stream;
+        return;
+    }
     MPIR_Datatype_get_size_macro(typed->datatype, size);
     stream->length = (size_t) (size * typed->count);
-    stream->at = 0;
     if (plain_bytes(typed->datatype, &true_lb)) {
         stream->bytes = stream->length ? MPIR_get_contig_ptr(typed->buffer, true_lb)
                                        : (char *) stream;
@@ -96,25 +101,26 @@ static size_t bytes_of(const struct nc_typed *t)
 
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
 {
-    size_t sent = bytes_of(from), expected = bytes_of(to);
+    size_t sent = bytes_of(from), room = bytes_of(to);
     int mpi_errno = MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count,
                                    to->datatype);
 
-    return mpi_errno == MPI_SUCCESS && sent != expected ? MPIDI_NUMACOLL_unequal(sent, expected)
-                                                        : mpi_errno;
+    /* MPIR_Localcopy finds nothing wrong where there is no room at all */
+    return mpi_errno == MPI_SUCCESS && sent > room ? MPIDI_NUMACOLL_unequal(sent, room) : mpi_errno;
 }
 
 /* ---- blocks ---- */
 
 struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
 {
+    /* unsigned, which may overflow: a block without bytes may be anywhere */
+    uintptr_t at = b->counts ? (uintptr_t) b->displs[rank]
+                             : (uintptr_t) rank * (uintptr_t) b->count;
     MPI_Aint extent;
 
     MPIR_Datatype_get_extent_macro(b->datatype, extent);
-    if (b->counts)
-        return (struct nc_typed){(char *) b->buffer + b->displs[rank] * extent, b->counts[rank],
-                                 b->datatype};
-    return (struct nc_typed){(char *) b->buffer + rank * b->count * extent, b->count, b->datatype};
+    return (struct nc_typed){(void *) ((uintptr_t) b->buffer + at * (uintptr_t) extent),
+                             b->counts ? b->counts[rank] : b->count, b->datatype};
 }
 
 /* ---- rows ---- */
@@ -122,8 +128,8 @@ struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
 /* The block that the stream is in, or if it is at its end the next block that is not empty. */
 static struct nc_stream *block_at(struct nc_row *row)
 {
-    while (nc_stream_rest(&row->stream) == 0 && row->begun < row->ranks) {
-        row->typed = MPIDI_NUMACOLL_block(row->blocks, row->rank[row->begun++]);
+    while (nc_stream_rest(&row->stream) == 0 && row->begun < row->whose.ranks) {
+        row->typed = MPIDI_NUMACOLL_block(row->blocks, nc_round_rank(&row->whose, row->begun++));
         MPIDI_NUMACOLL_stream_init(&row->stream, &row->typed);
     }
     return &row->stream;
@@ -162,23 +168,25 @@ static int out(struct nc_stream *stream, char *packed, size_t n)
  * itself, so these movers always move `max` bytes. */
 static int pack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
 {
+    (void) offset;
     return walk(user, packed, max, moved, in);
 }
 
 static int unpack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
 {
+    (void) offset;
     return walk(user, packed, max, moved, out);
 }
 
 void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
-                             const struct nc_blocks *b, const int *rank, int ranks)
+                             const struct nc_blocks *b, struct nc_round whose)
 {
     MPI_Aint size, elements = 0;
 
     MPIR_Datatype_get_size_macro(b->datatype, size);
-    for (int i = 0; i < ranks; i++)
-        elements += b->counts ? b->counts[rank[i]] : b->count;
-    *row = (struct nc_row){.blocks = b, .rank = rank, .ranks = ranks};
+    for (int i = 0; i < whose.ranks; i++)
+        elements += b->counts ? b->counts[nc_round_rank(&whose, i)] : b->count;
+    *row = (struct nc_row){.blocks = b, .whose = whose};
     *stream = (struct nc_stream){
         .pack = pack_row, .unpack = unpack_row, .user = row, .length = (size_t) (size * elements)};
 }

@@ -53,8 +53,15 @@ static inline int MPIDI_NUMACOLL_compare_lengths(size_t sent, const struct nc_st
     return sent == stream->length ? MPI_SUCCESS : MPIDI_NUMACOLL_unequal(sent, stream->length);
 }
 
-/* Copies the block that a rank sends to itself. Errors: as
- * MPIDI_NUMACOLL_unequal where the lengths differ. */
+/* MPI_SUCCESS if `sent` bytes fit the stream. Less is no error in gather, scatter, allgather and
+ * their v forms, as the messages that MPICH makes of them may be shorter than the receive buffer.
+ */
+static inline int MPIDI_NUMACOLL_check_room(size_t sent, const struct nc_stream *stream)
+{
+    return sent <= stream->length ? MPI_SUCCESS : MPIDI_NUMACOLL_unequal(sent, stream->length);
+}
+
+/* Copies the block that a rank sends to itself. MPI_ERR_TRUNCATE if it does not fit. */
 int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
 
 /* ---- blocks ---- */
@@ -71,19 +78,30 @@ struct nc_blocks {
 /* The block of one rank. */
 struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *blocks, int rank);
 
+/* `ranks` of the ranks in rank[size], from rank[first] on, round; first <= size. */
+struct nc_round {
+    const int *rank;
+    int size, first, ranks;
+};
+
+static inline int nc_round_rank(const struct nc_round *r, int i)
+{
+    i += r->first;
+    return r->rank[i < r->size ? i : i - r->size];
+}
+
 /* The blocks of several ranks, one behind the other, as one stream: the state of that stream. */
 struct nc_row {
     const struct nc_blocks *blocks;
-    const int *rank; /* [ranks] whose blocks, in the order of the stream */
-    int ranks;
-    int begun; /* blocks begun so far; the stream is in the block of rank[begun - 1] */
+    struct nc_round whose; /* in the order of the stream */
+    int begun;             /* blocks begun so far; the stream is in the last of them */
     struct nc_typed typed;
     struct nc_stream stream; /* of that block */
 };
 
-/* Makes a stream of the blocks of `ranks` ranks, rank[ranks]. row, blocks and rank must live as
- * long as the stream. */
+/* Makes a stream of the blocks of some ranks. row, blocks and whose.rank must live as long as the
+ * stream. */
 void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
-                             const struct nc_blocks *blocks, const int *rank, int ranks);
+                             const struct nc_blocks *blocks, struct nc_round whose);
 
 #endif

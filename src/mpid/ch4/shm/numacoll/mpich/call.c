@@ -4,9 +4,9 @@
 
 const int *MPIDI_NUMACOLL_members(const struct nc_call *call)
 {
-    const struct nc_hierarchy *h = &call->state->all;
+    const struct nc_nodes *nodes = &call->state->all.nodes;
 
-    return call->across ? h->member + h->first[h->node] : call->state->queue.everybody;
+    return call->across ? nc_nodes_ranks(nodes, nodes->mine) : call->state->queue.everybody;
 }
 
 int MPIDI_NUMACOLL_local_rank(const struct nc_call *call, int rank)

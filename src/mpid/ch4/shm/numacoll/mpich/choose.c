@@ -35,9 +35,9 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
 
 /* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
  * values in cvars.yaml: auto, flat, kary/, knomial/, chain, and sag or rsg. */
-static const struct nc_tree_spec trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
-                                            {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
-                                            {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
+static const struct nc_tree_spec word_trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
+                                                 {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
+                                                 {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
 
 /* The tree for the groups of each level, as a level spec says. word: the tree that each word of the
  * spec stands for; degree 0 there: the degree is in the spec. */
@@ -117,7 +117,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
                                                                : (enum nc_tree_kind) tree;
     notice.kind = c->bcast_tree;
     notice.k = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE_K);
-    choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, trees, inside);
+    choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, word_trees, inside);
     nc_route_make(&c->bcast.route, memory->bcast, &state->data.groups, inside, &notice,
                   state->rank);
     nc_route_make(&c->bcast_below.route, memory->bcast_below, &state->below, inside, &notice,
@@ -128,7 +128,8 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
                                              .cache_bytes = state->cache_bytes,
                                              .numa = state->numa,
                                              .traffic = &state->traffic,
-                                             .flow = state->flow};
+                                             .flow = state->flow,
+                                             .awaited = state->awaited};
     c->bcast_below.transfer = c->bcast.transfer;
 }
 
@@ -138,7 +139,7 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_REDUCE_GROUP);
     struct nc_tree_spec inside[NC_ROUTE_LEVELS];
 
-    choose_trees(NC_VAR_REDUCE_GROUP, spec, &state->data, trees, inside);
+    choose_trees(NC_VAR_REDUCE_GROUP, spec, &state->data, word_trees, inside);
     nc_route_make(&c->reduce, memory->reduce, &state->data.groups, inside, NULL, state->rank);
     nc_route_make(&c->reduce_below, memory->reduce_below, &state->below, inside, NULL, state->rank);
     c->allreduce_version = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_ALLREDUCE_VERSION);
@@ -155,6 +156,8 @@ static void choose_above(MPIR_Comm *parent, int entry, struct nc_choice *c)
     for (int i = 0; i < NC_DIRECTIONS; i++)
         MPIDI_NUMACOLL_level_spec(specs[i], MPIDI_NUMACOLL_setting(parent, entry, specs[i]),
                                   &c->spec[i]);
+    /* cannot fail: what a text means depends on nothing but the text, and only texts that were
+     * parsed are kept */
     nc_links_parse(&c->links,
                    MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_LINKS)));
     c->chunk_bytes = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_WINDOW);
@@ -186,6 +189,7 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
     struct nc_tree_spec inside[NC_ROUTE_LEVELS];
     struct nc_barrier_levels levels = {.groups = &state->inside.groups, .inside = inside};
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_GROUP);
+    char *base = state->segment.base;
 
     choose_trees(NC_VAR_BARRIER_GROUP, spec, &state->inside, barrier_trees, inside);
     levels.flag = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_RELEASE) ==
@@ -193,6 +197,8 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
     c->barrier_kind = barrier_kind_of(state, parent, entry);
     c->barrier = (struct nc_barrier){.region = state->region,
                                      .offset = state->queue.layout.flags,
+                                     .row = base ? base + nc_layout_row((uint32_t) state->size)
+                                                 : NULL,
                                      .rank = state->rank,
                                      .ranks = state->size,
                                      .waiter = &state->waiter};
@@ -204,6 +210,7 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
 
 void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
+    state->in_rank_order = MPIDI_NUMACOLL_in_rank_order(parent);
     for (int entry = -1; entry < state->entries; entry++) {
         struct nc_choice *c = &state->choice[entry + 1];
         struct nc_arena arena = {.base = state->trees + (size_t) (entry + 1) * state->tree_bytes};
@@ -214,5 +221,25 @@ void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
         choose_reduce(state, parent, entry, &memory, c);
         choose_above(parent, entry, c);
         choose_barrier(state, parent, entry, &memory, c);
+    }
+}
+
+int MPIDI_NUMACOLL_in_force(MPIR_Comm *comm, enum nc_setting setting, int value)
+{
+    const struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
+    const struct nc_transfer *t;
+
+    if (!state || state->phase != NC_PHASE_READY || !state->segment.base)
+        return value;
+    t = &state->choice[0].bcast.transfer;
+    switch (setting) {
+        case NC_VAR_QUEUE_LENGTH:
+            return (int) t->queue->geometry.slots;
+        case NC_VAR_QUEUE_SETS:
+            return (int) (t->queue->geometry.slots / t->queue->geometry.set_slots);
+        case NC_VAR_FRAGMENT_SIZE:
+            return t->sqrt_rule ? 0 : (int) t->largest_fragment;
+        default:
+            return value;
     }
 }

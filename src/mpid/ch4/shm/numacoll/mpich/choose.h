@@ -4,6 +4,7 @@
 #ifndef NUMACOLL_CHOOSE_H_INCLUDED
 #define NUMACOLL_CHOOSE_H_INCLUDED
 
+#include "settings.h"
 #include "state.h"
 #include "../core/nc_select.h"
 
@@ -20,5 +21,9 @@ struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *s
  * every rank with the same settings. Called once the groups are known and the segment is made, and
  * again when info keys have changed. */
 void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
+
+/* The value of a setting that holds for the communicator once its segment is made: the node's
+ * budget may allow fewer and shorter slots than the settings ask for. value: what they ask for. */
+int MPIDI_NUMACOLL_in_force(MPIR_Comm *comm, enum nc_setting setting, int value);
 
 #endif

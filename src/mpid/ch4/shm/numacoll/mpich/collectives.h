@@ -30,4 +30,10 @@ extern unsigned MPIDI_NUMACOLL_listed;
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_any_selected(void);
 
+/* Whether variables select numacoll for Reduce and for Allreduce, as REDUCE_ORDER=ranks needs. */
+static inline bool MPIDI_NUMACOLL_reductions_selected(void)
+{
+    return MPIDI_NUMACOLL_selected(NC_COLL_REDUCE) && MPIDI_NUMACOLL_selected(NC_COLL_ALLREDUCE);
+}
+
 #endif

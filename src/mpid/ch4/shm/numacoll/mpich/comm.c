@@ -9,6 +9,8 @@
 
 #include "comm.h"
 
+#include <pthread.h>
+
 #include "agree.h"
 #include "bells.h"
 #include "choose.h"
@@ -16,11 +18,58 @@
 #include "location.h"
 #include "numacoll_hooks.h"
 #include "numacoll_waits.h"
+#include "report.h"
 #include "rest.h"
 #include "settings.h"
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
+
+/* A communicator that has made so many operations on a node is worth a segment of full size. */
+#define USED 16
+
+/* A communicator that MPICH alone uses is worth a segment at this call: of windows only those with
+ * many fences. Most windows make fewer calls, which together take less than making a segment. */
+#define INNER_CREATE_AFTER 64
+
+/* ---- a process without memory for a state ---- */
+
+/* Stand in for the states of all communicators for which this process has no memory: it must take
+ * part in what the other ranks do when they set theirs up, so that all fall back. [0] until the
+ * processes of all nodes have met (the field `asked`), then [1]; nothing else differs between these
+ * communicators. Threads may count in them at the same time, and lose a count. */
+static struct MPIDI_NUMACOLL_comm poor[2];
+
+static bool is_poor(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return state == &poor[0] || state == &poor[1];
+}
+
+/* Fills them when they are first needed. */
+static void make_poor(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 2 && !poor[i].stats.waiter; i++) {
+        poor[i].phase = NC_PHASE_UNUSABLE;
+        poor[i].reason = NC_REASON_PAGES;
+        poor[i].asked = i;
+        poor[i].calls = poor[i].node_calls = INT_MAX;
+        poor[i].stats.waiter = &poor[i].waiter;
+        poor[i].stats.traffic = &poor[i].traffic;
+        poor[i].stats.segment = &poor[i].segment;
+        MPIDI_NUMACOLL_stats_add(&poor[i].stats);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void forget_poor(void)
+{
+    for (int i = 0; i < 2 && poor[i].stats.waiter; i++)
+        MPIDI_NUMACOLL_stats_remove(&poor[i].stats);
+    memset(poor, 0, sizeof poor);
+}
 
 /* ---- hooks ---- */
 
@@ -39,35 +88,48 @@ int MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm)
     return MPI_SUCCESS;
 }
 
+void MPIDI_NUMACOLL_world_finalize(void)
+{
+    MPIDI_NUMACOLL_world_report();
+    forget_poor();
+    /* what communicators hold that the program has not freed */
+    for (struct nc_comm_stats *alive; (alive = MPIDI_NUMACOLL_stats_first());) {
+        /* the node's budget begins anew with MPI; its counter may be gone by now */
+        MPIDI_POSIX_COMM(alive->comm, numacoll)->segment.charged = false;
+        MPIDI_NUMACOLL_comm_free_hook(alive->comm);
+    }
+    MPIDI_NUMACOLL_world_leave();
+}
+
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
 
-    if (!state)
+    MPIDI_POSIX_COMM(comm, numacoll) = NULL;
+    if (!state || is_poor(state))
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
     MPIDI_NUMACOLL_segment_free(&state->segment);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
     MPL_free(state->memory);
     MPL_free(state);
-    MPIDI_POSIX_COMM(comm, numacoll) = NULL;
 }
 
 /* ---- set-up ---- */
 
-/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes one
- * cell of a message and sends one, so it polls until it does neither: then whatever comes rings the
+/* nc_waiter.progress: what a wait in shared memory calls meanwhile. A poll takes one cell of a
+ * message and sends one, so the wait polls until it does neither: then whatever comes rings the
  * bell. */
-static int progress(void *unused)
+static int progress(void *context)
 {
-    int mpi_errno = MPI_SUCCESS;
-    unsigned before;
+    struct MPIDI_NUMACOLL_comm *state = context;
+    unsigned before = MPIR_numacoll_cells_moved();
+    int mpi_errno = MPID_Progress_test(NULL);
 
-    do {
-        before = MPIR_numacoll_cells_moved;
-        mpi_errno = MPID_Progress_test(NULL);
-        MPIDI_PROGRESS_YIELD();
-    } while (mpi_errno == MPI_SUCCESS && before != MPIR_numacoll_cells_moved);
+    MPIDI_PROGRESS_YIELD();
+    state->waiter.busy = before != MPIR_numacoll_cells_moved();
+    if (unlikely(MPIR_CVAR_NUMACOLL_REPORT_WAITS))
+        MPIDI_NUMACOLL_watch_wait(state);
     return mpi_errno;
 }
 
@@ -126,11 +188,13 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->bell = NC_ARENA_TAKE(arena, size, struct nc_bell *);
     state->placement = NC_ARENA_TAKE(arena, size, struct nc_placement);
     state->flow = NC_ARENA_TAKE(arena, size, struct nc_flow);
+    state->awaited = NC_ARENA_TAKE(arena, size, struct nc_awaited);
     state->stream = NC_ARENA_TAKE(arena, size, struct nc_stream);
     state->typed = NC_ARENA_TAKE(arena, size, struct nc_typed);
     state->sent = NC_ARENA_TAKE(arena, size, size_t);
     state->list = NC_ARENA_TAKE(arena, size, int);
     state->column_rank = NC_ARENA_TAKE(arena, size, int);
+    state->told = nc_arena_take(arena, MPIDI_NUMACOLL_bells_bytes(state->size), 1, 8);
     state->queue_memory = nc_arena_take(arena, queue_bytes, 1, 8);
 }
 
@@ -206,20 +270,30 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     find_group_leaders(state);
 }
 
+/* Where in the segment the waits have their words. */
+static void place_waiter(struct MPIDI_NUMACOLL_comm *state)
+{
+    char *base = state->segment.base;
+
+    state->waiter.until = (struct nc_atomic *) (base + NC_UNTIL);
+    if (state->waiter.parking)
+        nc_parking_init(&state->parking, base, state->bell, state->rank, state->size);
+}
+
 /* Decides how this communicator's ranks wait. All of its ranks on this node look for sleepers, or
  * none does. Collective over the node's ranks. */
 static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
 {
     int mpi_errno = MPI_SUCCESS;
     const struct nc_world *w = &MPIDI_NUMACOLL_world;
-    char *base = state->segment.base;
     bool all;
 
-    mpi_errno = MPIDI_NUMACOLL_bells_find(node_comm, state->list, state->bell, &all,
+    mpi_errno = MPIDI_NUMACOLL_bells_find(node_comm, state->told, state->list, state->bell, &all,
                                           &state->oversubscribed);
     MPIR_ERR_CHECK(mpi_errno);
     state->waiter = (struct nc_waiter){
         .progress = progress,
+        .context = state,
         .step_aside = MPIR_numacoll_step_aside,
         .is_wanted = MPIDI_NUMACOLL_is_wanted,
         .spins = w->spins,
@@ -229,13 +303,12 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
         .unsure = w->unsure,
         .sleep = w->sleep,
         .gentle = w->gentle,
-        .ranks = (unsigned) state->size,
-        .until = (struct nc_atomic *) (base + NC_UNTIL)};
+        .ranks = (unsigned) state->size};
     if (all && state->size <= NC_PARKING_RANKS) {
-        nc_parking_init(&state->parking, base, state->bell, state->rank, state->size);
         state->waiter.bell = state->bell[state->rank];
         state->waiter.parking = &state->parking;
     }
+    place_waiter(state);
 
 fn_exit:
     return mpi_errno;
@@ -274,6 +347,21 @@ static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_
                                       3, NC_TYPE_INT, 0, node_comm, errflag);
 }
 
+/* What the settings ask of a segment. `present`: as in struct nc_wanted. */
+static struct nc_wanted wanted_segment(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
+                                       size_t present)
+{
+    return (struct nc_wanted){.placement = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_PLACEMENT),
+                              .huge_pages = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_HUGE_PAGES),
+                              .present = present,
+                              .numa = state->numa};
+}
+
+static bool is_full(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return memcmp(&state->queue.geometry, &state->full, sizeof state->full) == 0;
+}
+
 /* Makes everything that a state on a node of several ranks needs: settings compared, memory,
  * groups, segment, queue, choices. Sets state->reason, to the same value on all ranks of the node:
  * NC_REASON_NONE, or why there is no segment. Collective over the node's ranks. Errors: of MPICH's
@@ -299,9 +387,8 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = locate(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     group(state, parent);
-    wanted = (struct nc_wanted){.placement = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_PLACEMENT),
-                                .huge_pages = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_HUGE_PAGES),
-                                .numa = state->numa};
+    state->full = g;
+    wanted = wanted_segment(state, parent, 0);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset,
                                               &state->reason);
     MPIR_ERR_CHECK(mpi_errno);
@@ -310,8 +397,65 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = make_waiter(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);
+    state->grow_at = is_full(state) ? UINT64_MAX : 1;
     mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    MPL_free(offset);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Whether the ranks of this node should have a larger segment at this operation: they have used the
+ * communicator for a while, or one of them has sent a message for which its ring was too short.
+ * Collective over the node's ranks; alike on all. Also false if one has no memory for `offset`. */
+static int should_grow(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm,
+                       const size_t *offset, bool *grow)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    const struct nc_queue *q = &state->queue;
+    bool wanted = q->operation >= USED || q->head > q->geometry.slots;
+    int most[2] = {wanted, !offset};
+    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT,
+                                                            MPI_MAX, node_comm, errflag);
+
+    *grow = most[0] && !most[1];
+    return mpi_errno;
+}
+
+/* Replaces the segment by a larger one, if it is time and the budget allows; otherwise the calls go
+ * on in the one there is. All ranks of the node have ended all earlier operations when the new one
+ * is made, and it begins as the first did; the memory of the old one is there until the last rank
+ * has left it. Collective over the node's ranks, at the same operation. */
+static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct nc_geometry g = state->full;
+    struct nc_wanted wanted = wanted_segment(state, parent, state->segment.bytes);
+    struct nc_segment larger;
+    enum nc_reason reason;
+    size_t *offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
+    bool now;
+
+    state->grow_at = state->queue.operation < USED ? 2 * state->queue.operation
+                                                   : 8 * state->queue.operation;
+    mpi_errno = should_grow(state, parent->node_comm, offset, &now);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!now)
+        goto fn_exit;
+    mpi_errno = MPIDI_NUMACOLL_segment_create(parent->node_comm, &g, &wanted, &larger, offset,
+                                              &reason);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (reason != NC_REASON_NONE)
+        goto fn_exit;
+    MPIDI_NUMACOLL_segment_free(&state->segment);
+    state->segment = larger;
+    place_waiter(state);
+    make_private_parts(state, parent, &g, offset);
+    state->grow_at = is_full(state) ? UINT64_MAX : 8 * USED;
+    MPIDI_NUMACOLL_report_growth(state, parent);
 
 fn_exit:
     MPL_free(offset);
@@ -327,6 +471,7 @@ static int make_without_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *pa
     int mpi_errno = MPI_SUCCESS;
 
     state->reason = allocate(state, 0) ? NC_REASON_NONE : NC_REASON_PAGES;
+    state->grow_at = UINT64_MAX;
     if (state->reason == NC_REASON_NONE) {
         mpi_errno = locate(state, parent);
         MPIR_ERR_CHECK(mpi_errno);
@@ -355,8 +500,14 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
                                   : make_without_segment(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     state->phase = state->reason == NC_REASON_NONE ? NC_PHASE_READY : NC_PHASE_UNUSABLE;
+    if (state->phase == NC_PHASE_READY)
+        MPIDI_NUMACOLL_settings_fix(parent);
 
 fn_exit:
+    if (state->phase == NC_PHASE_UNUSABLE) {
+        MPL_free(state->memory);
+        state->memory = NULL;
+    }
     return mpi_errno;
 fn_fail:
     state->phase = NC_PHASE_UNUSABLE;
@@ -398,21 +549,6 @@ fn_fail:
 
 /* ---- the decision ---- */
 
-/* The communicator whose state serves the calls on `comm`: of a node_comm its parent communicator,
- * otherwise comm itself. NULL if numacoll does not serve comm: an intercommunicator, a
- * node_roots_comm, a communicator of one process. */
-static MPIR_Comm *parent_of(MPIR_Comm *comm)
-{
-    MPIR_Comm *parent = MPIDI_POSIX_COMM(comm, numacoll_parent);
-
-    if (parent)
-        return parent;
-    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1 ||
-        !NC_KNOWS_NODES(comm))
-        return NULL;
-    return comm;
-}
-
 /* Whether a communicator has processes of several MPI_COMM_WORLDs (spawned or connected ones). Each
  * of these has variables of its own, so the processes may not even agree whether numacoll is
  * selected; without a message they all refuse. */
@@ -425,6 +561,22 @@ static bool has_several_worlds(MPIR_Comm *comm)
     return world != 0;
 }
 
+/* The communicator whose state serves the calls on `comm`: of a node_comm its parent communicator,
+ * otherwise comm itself, also one of several worlds, whose nodes MPICH may not know. NULL if
+ * numacoll does not serve comm: an intercommunicator, a node_roots_comm, a communicator of one
+ * process. */
+static MPIR_Comm *parent_of(MPIR_Comm *comm)
+{
+    MPIR_Comm *parent = MPIDI_POSIX_COMM(comm, numacoll_parent);
+
+    if (parent || MPIDI_POSIX_COMM(comm, numacoll))
+        return parent ? parent : comm;
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size == 1)
+        return NULL;
+    return NC_KNOWS_NODES(comm) || (NC_MAY_LACK_NODES(comm) && has_several_worlds(comm)) ? comm
+                                                                                         : NULL;
+}
+
 /* Makes an empty state for a communicator, in NC_PHASE_NONE if numacoll can serve it. NULL: no
  * memory. */
 static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
@@ -433,6 +585,7 @@ static struct MPIDI_NUMACOLL_comm *new_state(MPIR_Comm *parent)
 
     if (state) {
         MPIDI_POSIX_COMM(parent, numacoll) = state;
+        state->stats.comm = parent;
         state->stats.waiter = &state->waiter;
         state->stats.traffic = &state->traffic;
         state->stats.segment = &state->segment;
@@ -453,36 +606,61 @@ static bool is_at_commit(const MPIR_Comm *parent)
     return parent->seq == 0 && NC_IS_NUMBERED(parent);
 }
 
-/* Counts a call, on the parent communicator or on its node_comm, and returns the number of calls so
- * far (at most CREATE_AFTER). The broadcast of the sequence number counts as the first call, also
- * where it did not come here or MPICH made none: a program's first call is always the second. */
-static int count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *parent, bool on_parent)
+/* Counts a call, on the parent communicator or on its node_comm. True: so many have been made that
+ * the segment is worth its time. The broadcast of the sequence number counts as the first call,
+ * also where it did not come here or MPICH made none: a program's first call is always the second.
+ */
+static bool count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *parent, bool on_parent)
 {
+    int enough = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
     int *calls = on_parent ? &state->calls : &state->node_calls;
 
     if (*calls == 0 && !is_at_commit(parent))
         *calls = 1;
-    if (*calls < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER))
+    if (state->inner && enough < INNER_CREATE_AFTER)
+        enough = INNER_CREATE_AFTER;
+    if (*calls < enough)
         ++*calls;
-    return *calls;
+    return *calls >= enough;
+}
+
+/* Whether MPICH must not serve a call, because it would combine in another order. */
+static bool needs_order(MPIR_Comm *comm, enum nc_coll coll)
+{
+    return (coll == NC_COLL_REDUCE || coll == NC_COLL_ALLREDUCE) &&
+           MPIDI_NUMACOLL_in_rank_order(comm);
+}
+
+/* Says that a communicator's calls fall back, for the first communicators of this process: a
+ * program may make thousands. */
+static void announce(const MPIR_Comm *comm, enum nc_coll coll, enum nc_reason reason)
+{
+    enum { MOST = 32 };
+    static MPL_atomic_int_t lines = MPL_ATOMIC_INT_T_INITIALIZER(0);
+    int before = comm->rank == 0 ? MPL_atomic_fetch_add_int(&lines, 1) : MOST;
+
+    if (before < MOST)
+        MPIDI_NUMACOLL_complain(comm->rank, "%s falls back on a communicator of %d ranks: %s%s",
+                                MPIDI_NUMACOLL_coll_name(coll), comm->local_size,
+                                MPIDI_NUMACOLL_reason_name(reason),
+                                before == MOST - 1 ? " (no more of these lines)" : "");
 }
 
 /* Counts a call that falls back, and tells the user as MPIR_CVAR_COLLECTIVE_FALLBACK says, once for
- * each reason. Returns MPI_ERR_OTHER if that says `error`. */
+ * each reason. Returns MPI_ERR_OTHER if that says `error`, or if the call needs an order. */
 static int fall_back(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm, enum nc_coll coll,
                      bool inner)
 {
     int mpi_errno = MPI_SUCCESS;
     enum nc_reason reason = state->reason;
-    bool error = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_error;
+    bool error = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_error ||
+                 needs_order(comm, coll);
     bool print = MPIR_CVAR_COLLECTIVE_FALLBACK == MPIR_CVAR_COLLECTIVE_FALLBACK_print;
 
     if (!inner)
         state->stats.counts.fell_back[coll][reason]++;
     if ((error || print) && !(state->announced & 1u << reason))
-        MPIDI_NUMACOLL_complain(comm->rank, "%s falls back on a communicator of %d ranks: %s",
-                                MPIDI_NUMACOLL_coll_name(coll), comm->local_size,
-                                MPIDI_NUMACOLL_reason_name(reason));
+        announce(comm, coll, reason);
     if (error && !(state->announced & 1u << reason))
         MPIDI_NUMACOLL_pause_before_error(comm->rank);
     state->announced |= 1u << reason;
@@ -494,6 +672,70 @@ fn_fail:
     goto fn_exit;
 }
 
+/* Whether the processes of a communicator for which some node had no room in its budget try again
+ * at this call on it: another communicator may have been freed. Alike on all ranks, for it depends
+ * on the number of calls alone. */
+static bool asks_again(struct MPIDI_NUMACOLL_comm *state)
+{
+    enum { FIRST = 64, FACTOR = 8 };
+    unsigned calls;
+
+    if (!state->asked || state->reason != NC_REASON_BUDGET)
+        return false;
+    calls = ++state->refused;
+    while (calls > FIRST && calls % FACTOR == 0)
+        calls /= FACTOR;
+    return calls == FIRST;
+}
+
+/* Lets a state that was refused be set up again, where that is missing. */
+static void begin_again(struct MPIDI_NUMACOLL_comm *state)
+{
+    if (state->phase == NC_PHASE_UNUSABLE)
+        state->phase = NC_PHASE_NONE;
+    state->asked = false;
+    state->reason = NC_REASON_NONE;
+}
+
+/* What a process without memory for a state does in place of the set-up: it tells the other ranks
+ * of the node, as make_segment does. *state: the one that stands in. Of a call before the set-up
+ * MPICH takes care, and *state stays NULL. That needs a state to count calls if CREATE_AFTER is
+ * above 2, and for a communicator that MPICH alone uses: **nomem. */
+static int do_without(struct MPIDI_NUMACOLL_comm **state, MPIR_Comm *parent)
+{
+    int mpi_errno = MPI_SUCCESS, different, after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
+    bool prepared, worlds = has_several_worlds(parent);
+    bool counts = after > 2 || MPIDI_NUMACOLL_is_inner_comm(parent);
+
+    if (after == 2 && is_at_commit(parent) && !worlds)
+        goto fn_exit;
+    MPIR_ERR_CHKANDJUMP(counts && !worlds, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (parent->node_comm && !worlds) {
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, NC_PER_COMMUNICATOR,
+                                                     false, &prepared, &different);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    make_poor();
+    *state = &poor[worlds];
+    MPIDI_POSIX_COMM(parent, numacoll) = *state;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* As MPIDI_NUMACOLL_agree_on_nodes, for a process without memory for a state. */
+static int meet_nodes_poorly(struct MPIDI_NUMACOLL_comm **state, MPIR_Comm *parent)
+{
+    struct MPIDI_NUMACOLL_comm for_now = *poor;
+    int mpi_errno = MPIDI_NUMACOLL_agree_on_nodes(&for_now, parent);
+
+    *state = &poor[1];
+    MPIDI_POSIX_COMM(parent, numacoll) = *state;
+    return mpi_errno;
+}
+
 /* Decides about a call on a communicator whose state is not ready on all nodes, or on a node_comm,
  * which uses the state of its parent. Sets call->state if numacoll serves the call. A call on a
  * node_comm is MPICH's own; it is an inner call if a variable selected numacoll for it. */
@@ -503,27 +745,42 @@ static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(parent, numacoll);
     bool on_parent = call->comm == parent;
 
-    call->inner = direct && !on_parent;
-    call->across = on_parent && NC_NODES(parent) > 1;
     if (!state)
         state = new_state(parent);
-    MPIR_ERR_CHKANDJUMP(!state, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (!state) {
+        mpi_errno = do_without(&state, parent);
+        MPIR_ERR_CHECK(mpi_errno);
+        if (!state)
+            goto fn_exit;
+    }
+    /* asked at each call: MPICH has made a communicator, by a broadcast on it, before it says so */
+    state->inner = MPIDI_NUMACOLL_is_inner_comm(parent);
+    call->inner = state->inner || (direct && !on_parent);
+    call->across = on_parent && NC_NODES(parent) > 1;
     /* the segment is being made at this moment: MPICH serves a call that comes meanwhile */
     if (state->phase == NC_PHASE_INITIALISING)
         goto fn_exit;
-    if (count_call(state, parent, on_parent) < MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER)) {
+    if (!count_call(state, parent, on_parent) &&
+        (state->inner || !needs_order(parent, call->coll))) {
         state->stats.counts.deferred[call->coll] += !call->inner;
         goto fn_exit;
     }
+    if (on_parent && asks_again(state))
+        begin_again(state);
     mpi_errno = set_up(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
+    if (state->phase == NC_PHASE_READY && state->queue.operation >= state->grow_at) {
+        mpi_errno = grow(state, parent);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
     if (on_parent && !state->asked) {
-        mpi_errno = MPIDI_NUMACOLL_agree_on_nodes(state, parent);
+        mpi_errno = is_poor(state) ? meet_nodes_poorly(&state, parent)
+                                   : MPIDI_NUMACOLL_agree_on_nodes(state, parent);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (on_parent ? state->agreed : state->phase == NC_PHASE_READY) {
         call->state = state;
-    } else {
+    } else if (!state->inner) {
         mpi_errno = fall_back(state, call->comm, call->coll, call->inner);
         MPIR_ERR_CHECK(mpi_errno);
     }

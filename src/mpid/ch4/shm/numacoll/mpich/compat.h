@@ -53,13 +53,16 @@
 
 /* ---- progress ---- */
 
-/* whether the shared-memory module has a message that waits for a free cell */
+/* Whether the shared-memory module has a message that waits for a free cell. Another thread may be
+ * about to change that. */
 #if MPICH_NUMVERSION < 40100000
-#define NC_QUEUES       MPIDI_POSIX_global.num_vsis
-#define NC_POSTPONED(i) (MPIDI_POSIX_global.per_vsi[i].postponed_queue != NULL)
+#define NC_QUEUES MPIDI_POSIX_global.num_vsis
+#define NC_POSTPONED(i) \
+    (__atomic_load_n(&MPIDI_POSIX_global.per_vsi[i].postponed_queue, __ATOMIC_RELAXED) != NULL)
 #else
-#define NC_QUEUES       MPIDI_global.n_vcis
-#define NC_POSTPONED(i) (MPIDI_POSIX_global.per_vci[i].postponed_queue != NULL)
+#define NC_QUEUES MPIDI_global.n_vcis
+#define NC_POSTPONED(i) \
+    (__atomic_load_n(&MPIDI_POSIX_global.per_vci[i].postponed_queue, __ATOMIC_RELAXED) != NULL)
 #endif
 
 /* how many requests have completed on a VCI, at least so far that it changes when one does;
@@ -113,12 +116,17 @@
 
 /* ---- communicators and their nodes ----
  *
- * nodes: how many nodes; node_of: the number of a rank's node. numbered: MPICH ends the making of
- * the communicator by a broadcast of its sequence number, `seq`, which is 0 until then. get_world:
- * which MPI_COMM_WORLD a rank is of, 0 for this process's own. */
+ * leaders: the communicator of the nodes' leaders, NULL in other processes; if each process is on a
+ * node of its own, MPICH makes none. may_lack_nodes: MPICH has looked for the nodes of this
+ * communicator's processes, and may not know those of another MPI_COMM_WORLD. nodes: how many
+ * nodes; node_of: the number of a rank's node. numbered: MPICH ends the making of the communicator
+ * by a broadcast of its sequence number, `seq`, which is 0 until then. get_world: which
+ * MPI_COMM_WORLD a rank is of, 0 for this process's own. */
 
 #if MPICH_NUMVERSION < 50000000
-#define NC_NODES(comm)         ((comm)->node_count)
+#define NC_NODES(comm) ((comm)->node_count)
+#define NC_LEADERS(comm) \
+    ((comm)->node_count == (comm)->local_size ? (comm) : (comm)->node_roots_comm)
 #define NC_NODE_OF(comm, rank) ((comm)->internode_table[rank])
 #define NC_IS_NUMBERED(comm)   (!HANDLE_IS_BUILTIN((comm)->handle) && !(comm)->tainted)
 
@@ -129,17 +137,21 @@
      ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__FLAT && (comm)->internode_table && \
       (comm)->intranode_table && (comm)->node_count == (comm)->local_size))
 
+#define NC_MAY_LACK_NODES(comm) ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__FLAT)
+
 #define NC_GET_WORLD(comm, rank, world) \
     do { \
         int number; \
         MPIDIU_comm_rank_to_pid(comm, rank, &number, &(world)); \
     } while (0)
 #else
-#define NC_NODES(comm)         ((comm)->num_external)
+#define NC_NODES(comm)          ((comm)->num_external)
+#define NC_LEADERS(comm)        NC_START_ROOTS(comm)
 /* which only reads */
-#define NC_NODE_OF(comm, rank) MPIR_Get_internode_rank((MPIR_Comm *) (comm), rank)
-#define NC_IS_NUMBERED(comm)   (!HANDLE_IS_BUILTIN((comm)->handle) && (comm)->vcis_enabled)
-#define NC_KNOWS_NODES(comm)   (((comm)->attr & MPIR_COMM_ATTR__HIERARCHY) != 0)
+#define NC_NODE_OF(comm, rank)  MPIR_Get_internode_rank((MPIR_Comm *) (comm), rank)
+#define NC_IS_NUMBERED(comm)    (!HANDLE_IS_BUILTIN((comm)->handle) && (comm)->vcis_enabled)
+#define NC_KNOWS_NODES(comm)    (((comm)->attr & MPIR_COMM_ATTR__HIERARCHY) != 0)
+#define NC_MAY_LACK_NODES(comm) false
 #define NC_GET_WORLD(comm, rank, world) \
     ((world) = (int) MPIR_LPID_WORLD_INDEX(MPIR_comm_rank_to_lpid(comm, rank)))
 #endif

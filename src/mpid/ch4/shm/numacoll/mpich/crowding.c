@@ -6,12 +6,12 @@
 
 #include <unistd.h>
 
-/* Of the local ranks, [local_size] each; NULL where there is only one process, which is also the
- * case where MPICH was built without shared memory between processes. */
-static struct nc_cpus *masks;
+/* Of the local ranks; `quotas`, [local_size], is NULL where there is only one process, which is
+ * also the case where MPICH was built without shared memory between processes. */
+static struct nc_masks masks;
 static struct nc_quota *quotas;
 
-void MPIDI_NUMACOLL_crowding_init(struct nc_cpus *mask, struct nc_quota *quota)
+void MPIDI_NUMACOLL_crowding_init(struct nc_masks mask, struct nc_quota *quota)
 {
     masks = mask;
     quotas = quota;
@@ -19,15 +19,15 @@ void MPIDI_NUMACOLL_crowding_init(struct nc_cpus *mask, struct nc_quota *quota)
 
 void MPIDI_NUMACOLL_crowding_finalize(void)
 {
-    MPL_free(masks);
+    MPL_free(masks.word);
     MPL_free(quotas);
-    masks = NULL;
+    masks = (struct nc_masks){0};
     quotas = NULL;
 }
 
-const struct nc_cpus *MPIDI_NUMACOLL_masks(void)
+const struct nc_masks *MPIDI_NUMACOLL_masks(void)
 {
-    return masks;
+    return quotas ? &masks : NULL;
 }
 
 /* Whether all nodes are simulated on this machine (by MPICH's variables for cliques) and have more
@@ -43,7 +43,7 @@ static enum nc_crowding find(const int *local_rank, int n)
 {
     if (simulated_crowd())
         return NC_CROWDING_MASKS;
-    return masks ? nc_crowding_find(masks, quotas, local_rank, n) : NC_CROWDING_NONE;
+    return quotas ? nc_crowding_find(&masks, quotas, local_rank, n) : NC_CROWDING_NONE;
 }
 
 enum nc_crowding MPIDI_NUMACOLL_crowding(void)

@@ -9,13 +9,13 @@
 
 #include "../core/nc_crowding.h"
 
-/* Takes over the affinity masks and CPU quotas of all local ranks, [local_size] each, allocated by
- * MPL_malloc. NULL: this process is alone on its node. */
-void MPIDI_NUMACOLL_crowding_init(struct nc_cpus *mask, struct nc_quota *quota);
+/* Takes over the affinity masks and CPU quotas, quota[local_size], of all local ranks; MPL_malloc
+ * has allocated both. quota NULL: this process is alone on its node. */
+void MPIDI_NUMACOLL_crowding_init(struct nc_masks mask, struct nc_quota *quota);
 void MPIDI_NUMACOLL_crowding_finalize(void);
 
 /* The masks that crowding_init got. */
-const struct nc_cpus *MPIDI_NUMACOLL_masks(void);
+const struct nc_masks *MPIDI_NUMACOLL_masks(void);
 
 /* By what all ranks of this node are oversubscribed. The same on all ranks of the node. */
 enum nc_crowding MPIDI_NUMACOLL_crowding(void);

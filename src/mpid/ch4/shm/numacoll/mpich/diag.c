@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "diag.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -19,6 +20,16 @@ int MPIDI_NUMACOLL_job_rank(void)
     return rank ? atoi(rank) : 0;
 }
 
+/* Replaces the control characters, which a key or a value of a user's file may have: they would end
+ * the line, or change the terminal. */
+static void make_printable(char *text)
+{
+    for (char *c = text; *c; c++) {
+        if (iscntrl((unsigned char) *c))
+            *c = '?';
+    }
+}
+
 void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
 {
     char *text = NULL;
@@ -30,6 +41,8 @@ void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
     if (vasprintf(&text, format, values) < 0)
         text = NULL;
     va_end(values);
+    if (text)
+        make_printable(text);
     /* one write, so that the lines of several processes do not mix */
     fprintf(stderr, "numacoll: %s\n", text ? text : format);
     fflush(stderr);

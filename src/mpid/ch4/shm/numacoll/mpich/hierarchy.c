@@ -1,5 +1,5 @@
-/* Makes the levels and groups of all processes of a communicator, on all nodes, and takes the
- * memory of messages between nodes. See hierarchy.h. */
+/* Makes the groups of a communicator's nodes, and takes the memory of messages between nodes. See
+ * hierarchy.h. */
 
 #include "hierarchy.h"
 
@@ -7,95 +7,67 @@
 #include "location.h"
 #include "../core/nc_arena.h"
 
-/* What each process sends to all others: the units it is in, and a checksum of what these were made
- * from, the network file and LEVELS. */
-enum { COLUMNS = NC_LEVELS + 1, FILE_COLUMN = NC_LEVELS };
+/* What the leader of a node tells the others: the switches it is under, a checksum of what these
+ * were made from, the network file and LEVELS, the communicator's number of its node, the levels by
+ * which its ranks are grouped, and how many groups each of them has. */
+enum {
+    FILE_COLUMN = NC_SWITCHES,
+    NODE_COLUMN,
+    BELOW_COLUMN,
+    GROUPS_COLUMN,
+    COLUMNS = GROUPS_COLUMN + NC_LEVEL_NODE + 1
+};
 
-/* Whether all ranks have the same checksum. */
-static bool same_file(const int *rows, int ranks)
+static void fill_row(int *row, const int *units, const struct nc_levels *inside, unsigned levels)
 {
-    for (int rank = 1; rank < ranks; rank++) {
-        if (rows[rank * COLUMNS + FILE_COLUMN] != rows[FILE_COLUMN])
-            return false;
+    memset(row, 0, COLUMNS * sizeof *row);
+    memcpy(row, units + NC_LEVEL_SWITCH1, NC_SWITCHES * sizeof *row);
+    row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
+    for (int l = 0; l < inside->groups.levels; l++) {
+        /* the top of a node's ranks is the node */
+        int level = inside->name[l] < NC_LEVEL_NODE ? (int) inside->name[l] : NC_LEVEL_NODE;
+        row[BELOW_COLUMN] |= 1 << level;
+        row[GROUPS_COLUMN + level] = inside->groups.level[l + 1] - inside->groups.level[l];
     }
-    return true;
 }
 
-/* Turns the rows of all ranks into those that nc_topo takes. Nodes get the communicator's numbers.
- * If the network files differ, the switches are dropped, because numbers of switches from different
- * files do not compare. */
-static void finish_rows(int *rows, MPIR_Comm *comm)
+/* Fills below and below_groups. Of nodes that group their ranks by different levels only the nodes
+ * are counted, and nodes of one rank each are no groups. */
+static void count_groups(struct nc_hierarchy *h, const int *came, const MPIR_Comm *comm)
 {
-    bool same = same_file(rows, comm->local_size);
+    int nodes = NC_NODES(comm);
 
+    h->below = nodes < comm->local_size ? (unsigned) came[BELOW_COLUMN] : 0;
+    for (int i = 1; i < nodes; i++) {
+        if (came[i * COLUMNS + BELOW_COLUMN] != came[BELOW_COLUMN])
+            h->below &= 1u << NC_LEVEL_NODE;
+    }
+    for (int level = 0; level <= NC_LEVEL_NODE; level++) {
+        h->below_groups[level] = 0;
+        for (int i = 0; i < nodes; i++)
+            h->below_groups[level] += came[i * COLUMNS + GROUPS_COLUMN + level];
+    }
+}
+
+/* Writes to row[nodes][NC_SWITCHES] the switches of the nodes from the rows that came. If the
+ * network files differ, the switches are dropped, because numbers of switches from different files
+ * do not compare. */
+static void sort_rows(const int *came, int *row, MPIR_Comm *comm)
+{
+    int nodes = NC_NODES(comm);
+    bool same = true;
+
+    for (int i = 1; i < nodes; i++)
+        same = same && came[i * COLUMNS + FILE_COLUMN] == came[FILE_COLUMN];
     if (!same)
         MPIDI_NUMACOLL_complain(comm->rank,
                                 "NETWORK_FILE and LEVELS: must be the same on all nodes, the file "
                                 "with the same text: switches are not used");
-    for (int rank = 0; rank < comm->local_size; rank++) {
-        int *row = rows + rank * NC_LEVELS;
-        memmove(row, rows + rank * COLUMNS, NC_LEVELS * sizeof(int));
-        row[NC_LEVEL_NODE] = NC_NODES(comm) > 1 ? NC_NODE_OF(comm, rank) : 0;
-        for (int level = NC_LEVEL_SWITCH1; level < NC_LEVELS && !same; level++)
-            row[level] = -1;
-    }
-}
-
-/* Numbers the nodes in the order of the groups, so that nodes under one switch have neighbouring
- * numbers. `numbered` and `order` are scratch memory, [ranks] each. */
-static void number_nodes(struct nc_hierarchy *h, const struct nc_locations *l, int *numbered,
-                         int *order, int me)
-{
-    memset(numbered, -1, (size_t) l->ranks * sizeof *numbered);
-    nc_groups_in_order(&h->groups, order);
-    h->nodes = 0;
-    for (int i = 0; i < l->ranks; i++) {
-        int unit = l->unit[order[i] * NC_LEVELS + NC_LEVEL_NODE];
-        if (numbered[unit] < 0)
-            numbered[unit] = h->nodes++;
-        h->node_of[order[i]] = numbered[unit];
-    }
-    h->node = h->node_of[me];
-}
-
-/* Fills first and member: the ranks of each node, ascending. `filled` is scratch memory,
- * [nodes]. */
-static void list_members(struct nc_hierarchy *h, int ranks, int *filled)
-{
-    memset(h->first, 0, ((size_t) h->nodes + 1) * sizeof *h->first);
-    for (int rank = 0; rank < ranks; rank++)
-        h->first[h->node_of[rank] + 1]++;
-    for (int node = 0; node < h->nodes; node++) {
-        h->first[node + 1] += h->first[node];
-        filled[node] = h->first[node];
-    }
-    for (int rank = 0; rank < ranks; rank++)
-        h->member[filled[h->node_of[rank]]++] = rank;
-}
-
-/* Fills back: the ranks of this node, then those of the node before it, and so on, round. */
-static void list_back(struct nc_hierarchy *h)
-{
-    int n = 0;
-
-    for (int distance = 0; distance < h->nodes; distance++) {
-        int node = nc_hierarchy_back(h, distance);
-        for (int i = h->first[node]; i < h->first[node + 1]; i++)
-            h->back[n++] = h->member[i];
-    }
-}
-
-/* Fills above and largest. */
-static void measure_groups(struct nc_hierarchy *h)
-{
-    h->above = 0;
-    for (int l = 0; l < h->groups.levels; l++) {
-        h->above += h->name[l] <= NC_LEVEL_NODE;
-        h->largest[l] = 1;
-        for (int g = h->groups.level[l]; g < h->groups.level[l + 1]; g++) {
-            int size = h->groups.first[g + 1] - h->groups.first[g];
-            h->largest[l] = size > h->largest[l] ? size : h->largest[l];
-        }
+    for (int i = 0; i < nodes; i++) {
+        const int *from = came + i * COLUMNS;
+        int *to = row + from[NODE_COLUMN] * NC_SWITCHES;
+        for (int level = 0; level < NC_SWITCHES; level++)
+            to[level] = same ? from[level] : -1;
     }
 }
 
@@ -134,63 +106,54 @@ static void take_buffers(struct nc_net_buffers *b, size_t bytes, struct nc_arena
 
 _Static_assert(NC_CHUNKS == 3, "take_buffers has three chunks");
 
-/* Takes the arrays that the hierarchy keeps. most: ranks of the largest node. */
-static void take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, size_t most,
-                        struct nc_arena *arena)
+/* Takes the arrays that the hierarchy keeps; returns the memory of `nodes`. Over all its groups a
+ * rank has at most as many other members as there are other nodes, so no more messages than in one
+ * group of all nodes. */
+static void *take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, struct nc_arena *arena)
 {
-    size_t ranks = (size_t) comm->local_size;
-    bool several = NC_NODES(comm) > 1;
+    int nodes = NC_NODES(comm);
+    size_t most = (size_t) h->most;
 
-    /* An upper bound: over all its groups a rank has at most as many other members as there are
-     * other nodes, so no more messages than in one group of all nodes. */
-    h->messages = several ? nc_schedule_most(NC_NODES(comm)) : 0;
-    take_buffers(&h->buffers, several ? nc_message_bytes(most) : 0, arena);
+    h->sends = nc_schedule_most_sends(nodes);
+    take_buffers(&h->buffers, nodes > 1 ? nc_message_bytes(most) : 0, arena);
     h->stream = NC_ARENA_TAKE(arena, most, struct nc_stream);
     h->typed = NC_ARENA_TAKE(arena, most, struct nc_typed);
     h->length = NC_ARENA_TAKE(arena, most, uint64_t);
-    h->sent = NC_ARENA_TAKE(arena, (size_t) (NC_PIPELINES * NC_CHUNKS * h->messages),
-                            MPIR_Request *);
-    h->message = NC_ARENA_TAKE(arena, (size_t) (NC_PIPELINES * h->messages), struct nc_net_message);
-    h->step = NC_ARENA_TAKE(arena, (size_t) h->messages, struct nc_step);
-    h->group_memory = nc_arena_take(arena, nc_groups_most_bytes(comm->local_size, NC_LEVELS + 1), 1,
-                                    8);
-    h->node_of = NC_ARENA_TAKE(arena, ranks, int);
-    h->member = NC_ARENA_TAKE(arena, ranks, int);
-    h->back = NC_ARENA_TAKE(arena, ranks, int);
-    h->first = NC_ARENA_TAKE(arena, ranks + 1, int);
+    h->sent = NC_ARENA_TAKE(arena, (size_t) (NC_PIPELINES * NC_CHUNKS * h->sends), MPIR_Request *);
+    h->message = NC_ARENA_TAKE(arena, (size_t) nc_schedule_most(nodes), struct nc_step);
+    return nc_arena_take(arena, nc_nodes_bytes(comm->local_size, nodes, h->switches), 1, 8);
 }
 
 /* Memory that only hierarchy_make needs. */
 struct scratch {
-    int *rows, *numbered, *order;
-    char *topo;
+    int *came, *row;
+    void *nodes;
 };
 
 static void take_scratch(struct scratch *s, const MPIR_Comm *comm, struct nc_arena *arena)
 {
-    size_t ranks = (size_t) comm->local_size;
-    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS};
+    size_t nodes = (size_t) NC_NODES(comm);
 
-    s->rows = NC_ARENA_TAKE(arena, ranks * COLUMNS, int);
-    s->topo = nc_arena_take(arena, nc_topo_bytes(&locations), 1, 8);
-    s->numbered = NC_ARENA_TAKE(arena, ranks, int);
-    s->order = NC_ARENA_TAKE(arena, ranks, int);
+    s->came = NC_ARENA_TAKE(arena, nodes * COLUMNS, int);
+    s->row = NC_ARENA_TAKE(arena, nodes * NC_SWITCHES, int);
+    s->nodes = nc_arena_take(arena, nc_nodes_scratch_bytes(NC_NODES(comm)), 1, 8);
 }
 
-bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const MPIR_Comm *comm)
+bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *h, const int *units,
+                                      const MPIR_Comm *comm)
 {
-    size_t most = (size_t) most_on_a_node(comm);
     struct nc_arena stays = {.base = NULL}, scratch = {.base = NULL};
     struct scratch s;
 
-    take_arrays(h, comm, most, &stays);
+    h->most = most_on_a_node(comm);
+    h->switches = 0;
+    for (int level = NC_LEVEL_SWITCH1; level < NC_LEVELS; level++)
+        h->switches += units[level] >= 0;
+    take_arrays(h, comm, &stays);
     take_scratch(&s, comm, &scratch);
     h->memory = MPL_malloc(stays.bytes, MPL_MEM_COLL);
     h->scratch = MPL_malloc(scratch.bytes, MPL_MEM_COLL);
-    if (!h->memory || !h->scratch)
-        return false;
-    take_arrays(h, comm, most, &(struct nc_arena){.base = h->memory});
-    return true;
+    return h->memory && h->scratch;
 }
 
 void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *h)
@@ -200,32 +163,54 @@ void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *h)
     h->memory = h->scratch = NULL;
 }
 
-int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *mine, unsigned levels,
-                                  MPIR_Comm *comm)
+/* Fills came[nodes][COLUMNS] with the rows of all nodes. Collective over comm. */
+static int exchange_rows(const int *mine, int *came, MPIR_Comm *comm)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    int mpi_errno = MPI_SUCCESS, row[COLUMNS];
-    struct nc_locations locations = {.ranks = comm->local_size, .columns = NC_LEVELS};
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Comm *leaders = NC_LEADERS(comm);
+
+    if (leaders) {
+        mpi_errno = MPIR_Allgather_intra_brucks(mine, COLUMNS, NC_TYPE_INT, came, COLUMNS,
+                                                NC_TYPE_INT, leaders, errflag);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (comm->node_comm) {
+        mpi_errno = MPIR_Bcast_intra_binomial(came, NC_NODES(comm) * COLUMNS, NC_TYPE_INT, 0,
+                                              comm->node_comm, errflag);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static int node_of(const void *comm, int rank)
+{
+    return NC_NODES((const MPIR_Comm *) comm) > 1 ? NC_NODE_OF((const MPIR_Comm *) comm, rank) : 0;
+}
+
+int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *h, const int *units,
+                                  const struct nc_levels *inside, unsigned levels, MPIR_Comm *comm)
+{
+    int mpi_errno = MPI_SUCCESS, mine[COLUMNS], nodes = NC_NODES(comm);
+    void *memory = take_arrays(h, comm, &(struct nc_arena){.base = h->memory});
     struct scratch s;
-    struct nc_topo topo;
 
     take_scratch(&s, comm, &(struct nc_arena){.base = h->scratch});
-    locations.unit = s.rows;
-    memcpy(row, mine, NC_LEVELS * sizeof(int));
-    row[FILE_COLUMN] = MPIDI_NUMACOLL_network_checksum() ^ (int) (levels * 2654435761u);
-    mpi_errno = MPIR_Allgather_intra_brucks(row, COLUMNS, NC_TYPE_INT, s.rows, COLUMNS, NC_TYPE_INT,
-                                            comm, errflag);
-    MPIR_ERR_CHECK(mpi_errno);
-    finish_rows(s.rows, comm);
-    /* always with the level of nodes, whatever LEVELS says: ranks on other nodes are reached by
-     * messages */
-    nc_topo_make(&topo, s.topo, &locations, levels | 1u << NC_LEVEL_NODE);
-    nc_groups_make(&h->groups, h->group_memory, &topo);
-    memcpy(h->name, topo.name, sizeof h->name);
-    number_nodes(h, &locations, s.numbered, s.order, comm->rank);
-    list_members(h, comm->local_size, s.numbered);
-    list_back(h);
-    measure_groups(h);
+    fill_row(mine, units, inside, levels);
+    mine[NODE_COLUMN] = node_of(comm, comm->rank);
+    memcpy(s.came, mine, sizeof mine);
+    if (nodes > 1) {
+        mpi_errno = exchange_rows(mine, s.came, comm);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    sort_rows(s.came, s.row, comm);
+    count_groups(h, s.came, comm);
+    nc_nodes_make(&h->nodes, memory, s.nodes, comm->local_size, nodes, node_of, comm, s.row, levels,
+                  comm->rank);
 
 fn_exit:
     MPL_free(h->scratch);

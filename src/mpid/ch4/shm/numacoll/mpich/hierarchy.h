@@ -1,12 +1,13 @@
-/* The levels and groups of all processes of a communicator, on all nodes, and the buffers of
- * messages between nodes. agree.c makes both once every node is ready; coll/net.c, above.c and
- * packed.c use them. */
+/* The nodes of a communicator, and the buffers of messages between them. agree.c makes both once
+ * every node is ready; coll/net.c, above.c and packed.c use them. A process keeps 4 bytes for each
+ * rank of the communicator; all else grows with the nodes and with the ranks of the largest one. */
 
 #ifndef NUMACOLL_HIERARCHY_H_INCLUDED
 #define NUMACOLL_HIERARCHY_H_INCLUDED
 
 #include "buffer.h"
-#include "../core/nc_group.h"
+#include "../core/nc_nodes.h"
+#include "../core/nc_route.h"
 #include "../core/nc_schedule.h"
 #include "../shm/nc_copy.h"
 #include "../shm/nc_queue.h"
@@ -34,13 +35,6 @@ static inline size_t nc_message_bytes(size_t ranks)
     return (ranks * sizeof(uint64_t) + (data > NC_CHUNK ? data : NC_CHUNK) + 63) / 64 * 64;
 }
 
-/* One message of a schedule, as a leader runs it. */
-struct nc_net_message {
-    int peer;  /* rank of the communicator */
-    int parts; /* the number of parts the chunk is cut into; `step` names some of them */
-    struct nc_step step;
-};
-
 /* The buffers of messages between nodes, private to the process. One call at a time uses them, in
  * one of three ways; the three ways share the memory (take_buffers). */
 struct nc_net_buffers {
@@ -57,55 +51,45 @@ struct nc_net_buffers {
     char *outgoing;
 };
 
-/* The groups of all ranks of a communicator, by all active levels. */
+/* The nodes of a communicator, and what its leaders need for messages between them. */
 struct nc_hierarchy {
-    struct nc_groups groups;
-    enum nc_level name[NC_LEVELS + 1]; /* of each level of the groups */
-    /* The nodes are numbered so that those under one switch have neighbouring numbers. */
-    int nodes;
-    int node;     /* this process's */
-    int *node_of; /* [ranks] the node of each rank */
-    int *first;   /* [nodes + 1] where the ranks of each node begin in `member` */
-    /* [ranks] the ranks of node i, ascending, are member[first[i]] to member[first[i + 1] - 1] */
-    int *member;
-    int *back; /* [ranks] of this node, then of the node before it, and so on, round */
-    int above; /* the lowest level of `groups` that is above the node */
-    int largest[NC_LEVELS + 1]; /* [levels] members of the level's largest group */
-    /* For messages between nodes: */
+    struct nc_nodes nodes;
+    /* for the report: the levels up to the node by which each node groups its ranks, bit i for
+     * level i, and how many groups all nodes together have on each */
+    unsigned below;
+    int below_groups[NC_LEVEL_NODE + 1];
+    int most;     /* ranks of the largest node */
+    int switches; /* levels of switches that this process knows: not fewer than all know */
     struct nc_net_buffers buffers;
-    struct nc_stream *stream;       /* [ranks of the largest node] their blocks as streams */
-    struct nc_typed *typed;         /* [ranks of the largest node] the buffers of these streams */
-    uint64_t *length;               /* [ranks of the largest node] bytes of their blocks */
-    struct nc_step *step;           /* [messages] of one group's schedule */
-    struct nc_net_message *message; /* [NC_PIPELINES * messages] */
-    MPIR_Request **sent;            /* [NC_PIPELINES * NC_CHUNKS * messages] */
-    int messages;                   /* the most that a rank has for one chunk in one direction */
-    void *group_memory;
+    struct nc_stream *stream; /* [most] blocks of a node's ranks as streams */
+    struct nc_typed *typed;   /* [most] the buffers of these streams */
+    uint64_t *length;         /* [most] bytes of the blocks */
+    struct nc_step *message;  /* [nc_schedule_most(nodes)] */
+    MPIR_Request **sent;      /* [NC_PIPELINES * NC_CHUNKS * sends] */
+    int sends;                /* the most that a rank has for one chunk in one direction */
     void *memory, *scratch;
 };
 
-/* The node `distance` places before this process's node, round. */
-static inline int nc_hierarchy_back(const struct nc_hierarchy *h, int distance)
-{
-    return (h->node + h->nodes - distance) % h->nodes;
-}
-
-/* The leader of a node in calls without root: its lowest rank. */
-static inline int nc_hierarchy_leader(const struct nc_hierarchy *h, int node)
-{
-    return h->member[h->first[node]];
-}
-
-/* Allocates the memory of a hierarchy; false: no memory. Local. hierarchy_free
- * must follow at the end, also after false. */
-bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *hierarchy, const MPIR_Comm *comm);
+/* Allocates the memory of a hierarchy; false: no memory. units[NC_LEVELS]: the units this process
+ * is in. Local. hierarchy_free must follow at the end, also after false. */
+bool MPIDI_NUMACOLL_hierarchy_reserve(struct nc_hierarchy *hierarchy, const int *units,
+                                      const MPIR_Comm *comm);
 
 /* Frees what hierarchy_reserve allocated. May be called twice. */
 void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *hierarchy);
 
-/* Fills a reserved hierarchy. Collective over comm. units[NC_LEVELS]: the units this process is in;
- * levels: the set of levels that LEVELS allows, bit i for level i. */
-int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *hierarchy, const int *units, unsigned levels,
-                                  MPIR_Comm *comm);
+/* The node of a rank of the communicator. */
+static inline int MPIDI_NUMACOLL_node_of(const struct nc_hierarchy *h, const MPIR_Comm *comm,
+                                         int rank)
+{
+    return h->nodes.number[NC_NODE_OF(comm, rank)];
+}
+
+/* Fills a reserved hierarchy of several nodes or of one. Collective over comm: the leaders of the
+ * nodes tell each other, and each its node, so a process takes part in O(log of the nodes + log of
+ * the node's ranks) messages. units: as above; inside: the groups of this node's ranks; levels: the
+ * set of levels that LEVELS allows, bit i for level i. */
+int MPIDI_NUMACOLL_hierarchy_make(struct nc_hierarchy *hierarchy, const int *units,
+                                  const struct nc_levels *inside, unsigned levels, MPIR_Comm *comm);
 
 #endif

@@ -4,7 +4,9 @@
 #include "numacoll_mpir.h"
 
 #ifdef NUMACOLL_BUILD_SHM
+#include "choose.h"
 #include "comm.h"
+#include "location.h"
 #endif
 #include "diag.h"
 #include "settings.h"
@@ -24,6 +26,25 @@ static void known_keys(char *text, size_t size)
     }
 }
 
+/* Whether a value that is allowed can be kept here: a mapping fits this machine, which would be
+ * found too late for an error when the segment is made; an order is nobody else's to break. */
+static bool is_possible(int rank, const char *key, const char *text, int i, int value)
+{
+    bool right = true;
+#ifdef NUMACOLL_BUILD_SHM
+    char problem[512] = "numacoll must serve reduce and allreduce (MPIR_CVAR_NUMACOLL_COLLECTIVES)";
+
+    if (i == NC_VAR_MAPPING)
+        right = MPIDI_NUMACOLL_mapping_fits(text, problem, sizeof problem);
+    if (i == NC_VAR_REDUCE_ORDER)
+        right = value != MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks ||
+                MPIDI_NUMACOLL_reductions_selected();
+    if (!right)
+        MPIDI_NUMACOLL_complain(rank, "info key %s=%s: %s", key, text, problem);
+#endif
+    return right;
+}
+
 /* Checks one key; rank 0 writes a line if something is wrong. False: the value is an error. */
 static bool check_key(int rank, const char *key, const char *text)
 {
@@ -38,7 +59,7 @@ static bool check_key(int rank, const char *key, const char *text)
         return true;
     }
     if (MPIDI_NUMACOLL_parse(i, text, &value))
-        return true;
+        return is_possible(rank, key, text, i, value);
     nc_variable_allowed(&MPIDI_NUMACOLL_variables[i], allowed, sizeof allowed);
     MPIDI_NUMACOLL_complain(rank, "info key %s=%s: must be %s", key, text, allowed);
     return false;
@@ -133,10 +154,14 @@ int MPIR_numacoll_get_info(MPIR_Comm *comm, MPIR_Info *info)
     char key[MPI_MAX_INFO_KEY], text[MPI_MAX_INFO_VAL];
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
+        int value = MPIDI_NUMACOLL_setting(comm, -1, i);
         if (!MPIDI_NUMACOLL_setting_is_info(comm, i))
             continue;
+#ifdef NUMACOLL_BUILD_SHM
+        value = MPIDI_NUMACOLL_in_force(comm, i, value);
+#endif
         snprintf(key, sizeof key, PREFIX "%s", MPIDI_NUMACOLL_variables[i].name);
-        MPIDI_NUMACOLL_format(i, MPIDI_NUMACOLL_setting(comm, -1, i), text, sizeof text);
+        MPIDI_NUMACOLL_format(i, value, text, sizeof text);
         mpi_errno = MPIR_Info_set_impl(info, key, text);
         MPIR_ERR_CHECK(mpi_errno);
     }

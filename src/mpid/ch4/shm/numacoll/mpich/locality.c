@@ -37,6 +37,7 @@ bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit)
 
 bool MPIDI_NUMACOLL_locality_get(int local_rank, int *unit)
 {
+    (void) local_rank, (void) unit;
     return false;
 }
 

@@ -11,6 +11,7 @@
 #include "location.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "diag.h"
 #include "locality.h"
@@ -19,10 +20,17 @@
 #include "../core/nc_netfile.h"
 #include "numacoll_mpir.h"
 
-static struct nc_machine *machine;  /* NULL until this process needs it */
-static int *processors;             /* [local_size] where a MAPPING puts the local ranks, or NULL */
-static char *mapped;                /* the mapping that `processors` was made by */
-static const struct nc_cpus *masks; /* [local_size] affinity masks of the local ranks, or NULL */
+/* Threads may set up communicators at the same time: the lock protects all of these but `masks`,
+ * which stays as it is from MPI_Init on. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nc_machine *machine; /* NULL until this process needs it */
+static bool unusable;              /* the machine could not be loaded */
+static int *processors;            /* [local_size] where a MAPPING puts the local ranks, or NULL */
+static char *mapped;               /* the mapping that `processors` was made by */
+/* [local_size][NC_MACHINE_LEVELS] the units that the local ranks are in by `processors` and by
+ * `masks`, kept as each look goes through all units of the machine; NULL: not looked up */
+static int *places[2];
+static const struct nc_masks *masks; /* affinity masks of the local ranks, or NULL */
 
 static struct {
     bool loaded;
@@ -44,15 +52,18 @@ static bool complain(const char *variable, const char *problem)
 
 /* ---- machine and mapping ---- */
 
-/* Loads the machine, once in a process. False, and a line: it cannot be loaded. */
+/* Loads the machine, once in a process. False, the first time with a line: it cannot be loaded. */
 static bool load(void)
 {
     char problem[512];
 
+    if (unusable)
+        return false;
     if (!machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY && MPIR_numacoll_hwloc())
         machine = nc_machine_borrow(MPIR_numacoll_hwloc());
     if (!machine)
         machine = nc_machine_load(MPIR_CVAR_NUMACOLL_TOPOLOGY, problem, sizeof problem);
+    unusable = !machine;
     return machine || complain("TOPOLOGY", problem);
 }
 
@@ -60,7 +71,8 @@ static void forget_mapping(void)
 {
     MPL_free(processors);
     MPL_free(mapped);
-    processors = NULL;
+    MPL_free(places[false]);
+    processors = places[false] = NULL;
     mapped = NULL;
 }
 
@@ -82,6 +94,23 @@ static bool map(const char *mapping)
         return true;
     forget_mapping();
     return complain("MAPPING", problem);
+}
+
+bool MPIDI_NUMACOLL_mapping_fits(const char *mapping, char *problem, size_t size)
+{
+    bool fits = true;
+    int *where = MPL_malloc(sizeof *where * (size_t) MPIR_Process.local_size, MPL_MEM_OTHER);
+
+    pthread_mutex_lock(&lock);
+    if (is_binding(mapping) && *MPIR_CVAR_NUMACOLL_TOPOLOGY) {
+        snprintf(problem, size, "ranks are not bound on a machine that TOPOLOGY assumes");
+        fits = false;
+    } else if (!is_binding(mapping) && where && load()) {
+        fits = nc_machine_map(machine, mapping, MPIR_Process.local_size, where, problem, size);
+    }
+    pthread_mutex_unlock(&lock);
+    MPL_free(where);
+    return fits;
 }
 
 /* Checks at MPI_Init that TOPOLOGY and MAPPING fit each other and can be used; a line if not. */
@@ -155,12 +184,13 @@ static bool load_network(void)
 
 /* ---- start and end ---- */
 
-int MPIDI_NUMACOLL_locations_init(const struct nc_cpus *all_masks)
+int MPIDI_NUMACOLL_locations_init(const struct nc_masks *all_masks)
 {
     int mpi_errno = MPI_SUCCESS;
     bool good = true;
 
     masks = all_masks;
+    unusable = false;
     network.loaded = false;
     network.checksum = 0;
     for (int i = 0; i < NC_SWITCHES; i++)
@@ -181,6 +211,8 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 {
     nc_machine_free(machine);
     forget_mapping();
+    MPL_free(places[true]);
+    places[true] = NULL;
     machine = NULL;
     masks = NULL;
 }
@@ -192,8 +224,8 @@ void MPIDI_NUMACOLL_locations_finalize(void)
  * numbers among the processes of the node (local ranks of the job). */
 enum { COLUMNS = NC_LEVELS, EXTRA = 2 };
 
-/* Fills the row of a local rank, in the process that has loaded machine and network. Without a
- * machine the units inside the node are -1. bound: by its affinity mask, else by the mapping. */
+/* Looks up the units inside the node that a local rank is in, by its affinity mask or by the
+ * mapping. -1 without a machine. */
 static void look_up(int local_rank, bool bound, int *unit)
 {
     for (int level = 0; level < NC_MACHINE_LEVELS; level++)
@@ -201,15 +233,38 @@ static void look_up(int local_rank, bool bound, int *unit)
     if (machine && !bound && processors)
         nc_machine_units(machine, processors[local_rank], unit);
     else if (machine && bound && masks)
-        nc_machine_units_of_mask(machine, &masks[local_rank], unit);
+        nc_machine_units_of_mask(machine, nc_masks_of(masks, local_rank), masks->words, unit);
+}
+
+/* Looks up all local ranks, unless that has been done. Without memory nothing is kept. */
+static void look_up_places(bool bound)
+{
+    size_t n = (size_t) MPIR_Process.local_size;
+
+    if (places[bound])
+        return;
+    places[bound] = MPL_malloc(n * NC_MACHINE_LEVELS * sizeof(int), MPL_MEM_OTHER);
+    for (size_t r = 0; r < n && places[bound]; r++)
+        look_up((int) r, bound, places[bound] + r * NC_MACHINE_LEVELS);
+}
+
+/* Fills the row of a local rank, in the process that has loaded machine and network. */
+static void fill_row(int local_rank, bool bound, int *unit)
+{
+    if (places[bound])
+        memcpy(unit, places[bound] + local_rank * NC_MACHINE_LEVELS,
+               NC_MACHINE_LEVELS * sizeof *unit);
+    else
+        look_up(local_rank, bound, unit);
     unit[NC_LEVEL_NODE] = 0;
     memcpy(unit + NC_LEVEL_SWITCH1, network.switches, sizeof network.switches);
 }
 
-static void look_up_all(int *units, const int *local_rank, int ranks, bool bound)
+static void fill_rows(int *units, const int *local_rank, int ranks, bool bound)
 {
+    look_up_places(bound);
     for (int i = 0; i < ranks; i++)
-        look_up(local_rank[i], bound, units + i * COLUMNS);
+        fill_row(local_rank[i], bound, units + i * COLUMNS);
 }
 
 /* The size of the last-level cache for the table; 0 for an assumed machine, whose caches are not
@@ -246,19 +301,26 @@ static void fill(int *units, const int *local_rank, int ranks, const char *mappi
 {
     bool bound = is_binding(mapping);
 
+    pthread_mutex_lock(&lock);
     if (load() && !bound)
         map(mapping);
     load_network();
-    look_up_all(units, local_rank, ranks, bound);
+    fill_rows(units, local_rank, ranks, bound);
     if (bound && !all_told(units, ranks) && !ask_launcher(units, local_rank, ranks))
-        look_up_all(units, local_rank, ranks, bound);
+        fill_rows(units, local_rank, ranks, bound);
     units[ranks * COLUMNS] = cache_kib();
     units[ranks * COLUMNS + 1] = network.checksum;
+    pthread_mutex_unlock(&lock);
 }
 
 int MPIDI_NUMACOLL_network_checksum(void)
 {
-    return network.checksum;
+    int checksum;
+
+    pthread_mutex_lock(&lock);
+    checksum = network.checksum;
+    pthread_mutex_unlock(&lock);
+    return checksum;
 }
 
 size_t MPIDI_NUMACOLL_locate_ints(int ranks)
@@ -288,7 +350,9 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
     MPIR_ERR_CHECK(mpi_errno);
     if (extra[0])
         *cache_bytes = (size_t) extra[0] << 10;
+    pthread_mutex_lock(&lock);
     network.checksum = extra[1];
+    pthread_mutex_unlock(&lock);
 
 fn_exit:
     return mpi_errno;

@@ -12,10 +12,14 @@
 /* Checks TOPOLOGY, MAPPING and NETWORK_FILE on local rank 0 of each node. The affinity masks
  * ([local_size]; may be NULL) remain the caller's, until after locations_finalize. Errors:
  * MPI_ERR_OTHER, with a line from local rank 0. */
-int MPIDI_NUMACOLL_locations_init(const struct nc_cpus *masks);
+int MPIDI_NUMACOLL_locations_init(const struct nc_masks *masks);
 
 /* At MPI_Finalize: frees the mapping and the machine. */
 void MPIDI_NUMACOLL_locations_finalize(void);
+
+/* Whether a value of MAPPING can be used for the ranks of this node. False, with one line in
+ * problem[size]: it cannot. */
+bool MPIDI_NUMACOLL_mapping_fits(const char *mapping, char *problem, size_t size);
 
 /* The ints of memory that MPIDI_NUMACOLL_locate needs for so many ranks. */
 size_t MPIDI_NUMACOLL_locate_ints(int ranks);

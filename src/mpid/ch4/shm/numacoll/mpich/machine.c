@@ -72,7 +72,9 @@ static bool take(hwloc_topology_t topology, const char *text, char *error, size_
         snprintf(error, size, "%s: must be a topology hwloc can load", text);
         return false;
     }
-    if (!has_processors(topology, HWLOC_OBJ_CORE) ||
+    /* -1: hwloc found processors on several levels */
+    if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0 ||
+        !has_processors(topology, HWLOC_OBJ_CORE) ||
         !has_processors(topology, HWLOC_OBJ_NUMANODE) ||
         !has_processors(topology, HWLOC_OBJ_PACKAGE)) {
         snprintf(error, size, "%s: must have the processors of its cores, NUMA nodes and packages",
@@ -281,7 +283,8 @@ void nc_machine_units(const struct nc_machine *m, int processor, int *unit)
                  unit);
 }
 
-void nc_machine_units_of_mask(const struct nc_machine *m, const struct nc_cpus *mask, int *unit)
+void nc_machine_units_of_mask(const struct nc_machine *m, const uint64_t *mask, int words,
+                              int *unit)
 {
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
 
@@ -289,8 +292,8 @@ void nc_machine_units_of_mask(const struct nc_machine *m, const struct nc_cpus *
         unit[level] = -1;
     if (!set)
         return;
-    for (unsigned i = 0; i < NC_CPUS_WORDS * 64; i++) {
-        if (mask->word[i / 64] >> i % 64 & 1)
+    for (unsigned i = 0; i < (unsigned) words * 64; i++) {
+        if (mask[i / 64] >> i % 64 & 1)
             hwloc_bitmap_set(set, i);
     }
     /* a mask may contain processors that are off line, or that this process may not use */

@@ -39,12 +39,12 @@ size_t nc_machine_cache_bytes(const struct nc_machine *machine);
 bool nc_machine_map(const struct nc_machine *machine, const char *mapping, int ranks,
                     int *processor, char *error, size_t size);
 
-/* The units that a processor, or all processors of a mask, are in: unit[NC_MACHINE_LEVELS]. -1 on a
- * level that the machine does not have, or where the processors are not all in one unit. A
+/* The units that a processor, or all processors of mask[words], are in: unit[NC_MACHINE_LEVELS]. -1
+ * on a level that the machine does not have, or where the processors are not all in one unit. A
  * processor that belongs to several NUMA nodes counts as in the one with the fewest processors, of
  * equal ones (two kinds of memory) in the first. */
 void nc_machine_units(const struct nc_machine *machine, int processor, int *unit);
-void nc_machine_units_of_mask(const struct nc_machine *machine, const struct nc_cpus *mask,
+void nc_machine_units_of_mask(const struct nc_machine *machine, const uint64_t *mask, int words,
                               int *unit);
 
 /* Whether these units distinguish this place from other places of the machine: one of them is on a

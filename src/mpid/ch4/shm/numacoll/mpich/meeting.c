@@ -1,11 +1,14 @@
 /* See meeting.h. By MPIDU_Init_shm where MPICH has it at MPI_Init; otherwise by messages on the
- * node_comm of the first communicator, and memory by its name. */
+ * node_comm of the first communicator, and memory of a process that the others can open. */
 
 #define _GNU_SOURCE
 #include "meeting.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "../core/nc_layout.h"
+#include "backing.h"
 #include "compat.h"
 
 #if NC_MEET_BY_COMM
@@ -49,7 +52,63 @@ int MPIDI_NUMACOLL_meeting_wait(void)
     return node_comm ? MPIR_Barrier_intra_dissemination(node_comm, errflag) : MPI_SUCCESS;
 }
 
-int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
+/* fd -1: memory of this process. NULL: refused. */
+static void *map(int fd, size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Shares a memfd of local rank 0, which the others open. *memory: NULL on all processes if one of
+ * them cannot. */
+static int share_memfd(size_t bytes, void **memory)
+{
+    struct place {
+        int pid, fd;
+        bool mapped;
+    } mine = {.pid = getpid(), .fd = -1}, *all;
+    int mpi_errno = MPI_SUCCESS, fd, n = MPIR_Process.local_size;
+    bool everywhere = true;
+
+    *memory = NULL;
+    all = MPL_malloc((size_t) n * sizeof *all, MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!all, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (MPIR_Process.local_rank == 0)
+        mine.fd = MPIDI_NUMACOLL_backing_memfd(0);
+    if (mine.fd >= 0 && MPIDI_NUMACOLL_backing_set_size(mine.fd, bytes, true))
+        *memory = map(mine.fd, bytes);
+    mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&mine, sizeof mine, all, sizeof *all);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (MPIR_Process.local_rank != 0 && all[0].fd >= 0) {
+        fd = MPIDI_NUMACOLL_backing_open_of(all[0].pid, all[0].fd, bytes);
+        *memory = fd >= 0 ? map(fd, bytes) : NULL;
+        if (fd >= 0)
+            close(fd);
+    }
+    mine.mapped = *memory;
+    mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&mine, sizeof mine, all, sizeof *all);
+    MPIR_ERR_CHECK(mpi_errno);
+    for (int i = 0; i < n; i++)
+        everywhere = everywhere && all[i].mapped;
+    if (*memory && !everywhere) {
+        munmap(*memory, bytes);
+        *memory = NULL;
+    }
+
+fn_exit:
+    if (mine.fd >= 0)
+        close(mine.fd);
+    MPL_free(all);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Shares memory that has a name until all have it: where processes cannot open each other's
+ * descriptors. */
+static int share_by_name(size_t bytes, void **memory)
 {
     int mpi_errno = MPI_SUCCESS;
     bool first;
@@ -63,7 +122,28 @@ int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
     if (MPIR_Process.local_rank == 0)
         shm_unlink(name);
     MPIR_ERR_CHKANDJUMP(!*memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
+{
+    int mpi_errno = MPI_SUCCESS;
+
     shared_bytes = bytes;
+    if (node_comm) {
+        mpi_errno = share_memfd(bytes, memory);
+        MPIR_ERR_CHECK(mpi_errno);
+    } else {
+        *memory = map(-1, bytes);
+    }
+    if (!*memory) {
+        mpi_errno = share_by_name(bytes, memory);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
 
 fn_exit:
     return mpi_errno;
@@ -109,13 +189,34 @@ int MPIDI_NUMACOLL_meeting_wait(void)
     return MPIDU_Init_shm_barrier();
 }
 
+/* To a process that is alone on its node MPICH gives memory that is neither zeroed nor at a line.
+ */
+static bool is_alone(void)
+{
+    return MPIR_Process.local_size == 1;
+}
+
 int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
 {
-    return MPIDU_Init_shm_alloc(bytes, memory);
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!is_alone())
+        return MPIDU_Init_shm_alloc(bytes, memory);
+    *memory = aligned_alloc(NC_LINE, bytes);
+    MPIR_ERR_CHKANDJUMP(!*memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    memset(*memory, 0, bytes);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 void MPIDI_NUMACOLL_meeting_unshare(void *memory)
 {
-    MPIDU_Init_shm_free(memory);
+    if (is_alone())
+        free(memory);
+    else
+        MPIDU_Init_shm_free(memory);
 }
 #endif

@@ -20,7 +20,8 @@ int MPIDI_NUMACOLL_meeting_exchange(const void *mine, size_t bytes, void *all, s
 /* Waits until all processes of the node have come here. */
 int MPIDI_NUMACOLL_meeting_wait(void);
 
-/* Makes zeroed memory that the processes share; once. Nothing of it stays in /dev/shm. */
+/* Makes zeroed memory that the processes share, aligned to NC_LINE; once. bytes: whole lines.
+ * Nothing of it stays in /dev/shm. */
 int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory);
 void MPIDI_NUMACOLL_meeting_unshare(void *memory);
 

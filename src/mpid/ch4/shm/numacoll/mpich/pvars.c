@@ -12,21 +12,17 @@ struct row {
     int n;
 };
 
-enum { ROWS = 16 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
+enum { ROWS = 17 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
 static struct row rows[ROWS];
 
 /* MPICH calls this when a tool reads the variable. */
 static void get(void *address, void *object, int count, void *buffer)
 {
     const struct row *row = address;
-    struct nc_stats counts;
-    unsigned long long value = 0;
+    unsigned long long value = MPIDI_NUMACOLL_stats_sum_of(row->offset, row->n);
 
     (void) object;
     (void) count;
-    MPIDI_NUMACOLL_stats_sum(&counts);
-    for (int i = 0; i < row->n; i++)
-        value += ((const uint64_t *) ((const char *) &counts + row->offset))[i];
     memcpy(buffer, &value, sizeof value);
 }
 
@@ -99,6 +95,9 @@ void MPIDI_NUMACOLL_pvars_register(void)
         return;
     add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses",
         "numacoll_segment_bytes");
+    add(&used, false, NC_AT(shortened_segments), 1,
+        "segments with fewer slots than asked for, to fit the node's budget",
+        "numacoll_shortened_segments");
     add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took",
         "numacoll_start_microseconds");
     add(&used, false, NC_AT(huge_bytes), 1, "bytes of the shared segments in huge pages",

@@ -5,21 +5,41 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "crowding.h"
 #include "diag.h"
 #include "settings.h"
 
-/* A descriptor of REPORT_FILE, or -1: write to stderr. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static char *home; /* the folder at MPI_Init, to which REPORT_FILE is relative; NULL: unknown */
+
+void MPIDI_NUMACOLL_report_init(void)
+{
+    home = getcwd(NULL, 0);
+}
+
+void MPIDI_NUMACOLL_report_finalize(void)
+{
+    free(home);
+    home = NULL;
+}
+
+/* A descriptor of REPORT_FILE, or -1: write to stderr. The file is opened for each line, so that a
+ * program may close descriptors that it does not know. */
 static int open_report_file(void)
 {
     const char *name = MPIR_CVAR_NUMACOLL_REPORT_FILE;
+    char path[PATH_MAX];
     static bool told;
 
     if (!name || !*name)
         return -1;
-    int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    snprintf(path, sizeof path, "%s%s%s", *name != '/' && home ? home : "",
+             *name != '/' && home ? "/" : "", name);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0 && !told) {
         MPIDI_NUMACOLL_complain(0,
                                 "MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can "
@@ -34,12 +54,16 @@ static int open_report_file(void)
  * lines must not mix. */
 static void tell(const char *text, size_t length)
 {
-    int fd = open_report_file();
-    ssize_t written = write(fd < 0 ? STDERR_FILENO : fd, text, length);
+    int fd;
+    ssize_t written;
 
+    pthread_mutex_lock(&lock);
+    fd = open_report_file();
+    written = write(fd < 0 ? STDERR_FILENO : fd, text, length);
     (void) written; /* a report that cannot be written is no reason to fail */
     if (fd >= 0)
         close(fd);
+    pthread_mutex_unlock(&lock);
 }
 
 /* The pages of each rank, ranks with the same numbers together: "0-3 20/0/0, 4 18/2/0". */
@@ -71,8 +95,8 @@ static void print_algorithm(FILE *out, enum nc_setting setting, const struct nc_
         fprintf(out, "%d", spec->degree[level]);
 }
 
-/* The algorithms of the levels: those inside the node, if `inside`, then those of the whole
- * communicator from level `lowest` on: "bcast_group numa:flat,top:knomial/2". */
+/* The algorithms of the levels: those inside the node, if `inside`, then those of the nodes from
+ * level `lowest` on: "bcast_group numa:flat,top:knomial/2". */
 static void print_spec(FILE *out, enum nc_setting setting, const struct nc_level_spec *spec,
                        const struct MPIDI_NUMACOLL_comm *state, bool inside, int lowest)
 {
@@ -84,20 +108,20 @@ static void print_spec(FILE *out, enum nc_setting setting, const struct nc_level
         fprintf(out, "%s%s:", before, nc_level_name(state->data.name[l]));
         print_algorithm(out, setting, spec, state->data.name[l]);
     }
-    for (int l = lowest; l < state->all.groups.levels; l++, before = ",") {
-        fprintf(out, "%s%s:", before, nc_level_name(state->all.name[l]));
-        print_algorithm(out, setting, spec, state->all.name[l]);
+    for (int l = lowest; l < state->all.nodes.groups.levels; l++, before = ",") {
+        fprintf(out, "%s%s:", before, nc_level_name(state->all.nodes.name[l]));
+        print_algorithm(out, setting, spec, state->all.nodes.name[l]);
     }
 }
 
 static void print_specs(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
 {
     const struct nc_choice *c = &state->choice[0];
-    int above = state->all.above, levels = state->all.groups.levels;
+    int levels = state->all.nodes.groups.levels;
 
-    print_spec(out, NC_VAR_BCAST_GROUP, &c->spec[NC_BCAST], state, true, above);
-    print_spec(out, NC_VAR_REDUCE_GROUP, &c->spec[NC_REDUCE], state, true, above);
-    if (state->all.nodes == 1)
+    print_spec(out, NC_VAR_BCAST_GROUP, &c->spec[NC_BCAST], state, true, 0);
+    print_spec(out, NC_VAR_REDUCE_GROUP, &c->spec[NC_REDUCE], state, true, 0);
+    if (state->all.nodes.count == 1)
         return;
     print_spec(out, NC_VAR_ALLREDUCE_GROUP, &c->spec[NC_ALLREDUCE], state, false, levels - 1);
     fprintf(out, ", windows of %s%d bytes between nodes", c->chunk_bytes ? "" : "at most ",
@@ -107,10 +131,19 @@ static void print_specs(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
 /* How many groups each level has, the lowest level first: "numa 4, package 2, node 1". */
 static void print_levels(FILE *out, const struct nc_hierarchy *h)
 {
-    fprintf(out, ", groups:");
-    for (int l = 0; l < h->groups.levels; l++)
-        fprintf(out, "%s %s %d", l ? "," : "", nc_level_name(h->name[l]),
-                h->groups.level[l + 1] - h->groups.level[l]);
+    const struct nc_groups *groups = &h->nodes.groups;
+    const char *before = "";
+
+    fputs(", groups:", out);
+    for (int level = 0; level <= NC_LEVEL_NODE; level++) {
+        if (h->below >> level & 1) {
+            fprintf(out, "%s %s %d", before, nc_level_name(level), h->below_groups[level]);
+            before = ",";
+        }
+    }
+    for (int l = 0; l < groups->levels; l++, before = ",")
+        fprintf(out, "%s %s %d", before, nc_level_name(h->nodes.name[l]),
+                groups->level[l + 1] - groups->level[l]);
 }
 
 static void print_segment(FILE *out, const struct MPIDI_NUMACOLL_comm *state, int wanted)
@@ -178,6 +211,21 @@ static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR
     if (state->unbound)
         fprintf(out, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");
     fputc('\n', out);
+}
+
+void MPIDI_NUMACOLL_report_growth(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
+{
+    const struct nc_geometry *g = &state->queue.geometry;
+    char line[160];
+    int n;
+
+    if (MPIR_CVAR_NUMACOLL_REPORT < 1 || comm->rank != 0)
+        return;
+    n = snprintf(line, sizeof line,
+                 "numacoll: communicator of %d ranks, %d on this node: now %zu bytes, %u slots of "
+                 "%u bytes\n",
+                 comm->local_size, state->size, state->segment.bytes, g->slots, g->slot_bytes);
+    tell(line, (size_t) n);
 }
 
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)

@@ -9,8 +9,16 @@
  * communicator; only rank 0 writes, from REPORT=1 on. */
 void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
 
+/* Likewise, that the node's segment has been replaced by a larger one. */
+void MPIDI_NUMACOLL_report_growth(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
+
 /* Writes what this process has served since MPI_Init, one line per collective. Called by rank 0 at
  * MPI_Finalize with REPORT=2. */
 void MPIDI_NUMACOLL_report_totals(void);
+
+/* At MPI_Init: keeps the folder to which REPORT_FILE is relative, whatever the program does later;
+ * at MPI_Finalize: frees it. */
+void MPIDI_NUMACOLL_report_init(void);
+void MPIDI_NUMACOLL_report_finalize(void);
 
 #endif

@@ -9,8 +9,8 @@
 #include "numacoll_waits.h"
 #include "rest.h"
 
-bool MPIR_numacoll_rests;
-unsigned MPIR_numacoll_cells_moved;
+bool MPIR_numacoll_resting;
+unsigned MPIR_numacoll_moved;
 
 static struct nc_bell *bells; /* [local ranks]; NULL: nobody rings */
 static struct nc_waiter manner;
@@ -33,12 +33,12 @@ void MPIR_numacoll_rests_start(struct nc_bell *bell, int mine, const struct nc_w
     bells = bell;
     manner = *like;
     manner.bell = bells ? &bells[mine] : NULL;
-    MPIR_numacoll_rests = true;
+    MPIR_numacoll_set_rests(true);
 }
 
 void MPIR_numacoll_rests_stop(void)
 {
-    MPIR_numacoll_rests = false;
+    MPIR_numacoll_set_rests(false);
 }
 
 void MPIR_numacoll_step_aside(void *unused, bool aside)
@@ -93,8 +93,10 @@ void MPIR_numacoll_wait_goes_on(void)
 {
     enum { POLLS = 4 }; /* the first polls follow each other at once */
 
-    if (wait.moved != MPIR_numacoll_cells_moved) {
-        wait.moved = MPIR_numacoll_cells_moved;
+    unsigned moved = MPIR_numacoll_cells_moved();
+
+    if (wait.moved != moved) {
+        wait.moved = moved;
         MPIR_numacoll_wait_begins(wait.rung);
     } else if (wait.listening) {
         wait.listening = false;

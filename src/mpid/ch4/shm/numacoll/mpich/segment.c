@@ -13,18 +13,22 @@
  * algorithm, so they never come back to numacoll. */
 
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "mpidimpl.h"
 #include "segment.h"
 
+#include "backing.h"
+#include "diag.h"
+
 #define MAGIC          0x6c6c6f6361006d75ull
-#define LAYOUT_VERSION 4
+#define LAYOUT_VERSION 5
+/* A segment takes at most this part of the budget before its communicator has been used much. */
+#define AT_ONCE 16
 
 /* The first bytes of a segment. Written by local rank 0 in step 1, read by the other ranks in step
  * 2; ordered by the message of step 2. */
@@ -53,11 +57,15 @@ struct invitation {
 
 /* ---- budget ---- */
 
-/* Takes bytes from the node's budget; false if so many are not left. The counter is shared by all
- * processes of the node. */
-static bool charge(size_t bytes)
+static uint64_t whole_budget(void)
 {
-    uint64_t limit = (uint64_t) MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE * 1024;
+    return (uint64_t) MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE * 1024;
+}
+
+/* Takes bytes from the node's budget; false if so many are not left below `limit`. The counter is
+ * shared by all processes of the node. */
+static bool charge(size_t bytes, uint64_t limit)
+{
     uint64_t before = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, bytes);
 
     if (before + bytes <= limit)
@@ -66,14 +74,18 @@ static bool charge(size_t bytes)
     return false;
 }
 
-/* Takes a segment that fits the budget: halves the slots until it does. Returns its bytes; 0: not
- * even one slot fits. */
-static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
-                               size_t *offset)
+/* Takes a segment that fits: halves the slots until it does. `small`: bytes of the small segment,
+ * which is taken instead if it is smaller. Returns the bytes; 0: none fits. */
+static size_t charge_large(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
+                           size_t small, size_t *offset)
 {
     for (;;) {
         size_t bytes = nc_layout_offsets(g, wanted->numa, page, offset);
-        if (charge(bytes))
+        bool larger = bytes > small; /* not if both take one huge page */
+        if (bytes < small || (wanted->present && bytes <= wanted->present) ||
+            (larger && !wanted->present && bytes > whole_budget() / AT_ONCE))
+            return 0;
+        if (charge(bytes, larger ? whole_budget() / 2 : whole_budget()))
             return bytes;
         if (g->slots == 1)
             return 0;
@@ -84,6 +96,37 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
     }
 }
 
+/* Says once in a process that the node's budget has no room for a segment of `bytes` bytes. */
+static void say_full(uint32_t ranks, size_t bytes)
+{
+    static MPL_atomic_int_t said = MPL_ATOMIC_INT_T_INITIALIZER(0);
+    uint64_t taken = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, 0);
+
+    if (MPL_atomic_fetch_add_int(&said, 1) == 0)
+        MPIDI_NUMACOLL_complain(
+            0,
+            "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE=%d (KiB) has no room for a communicator of %u ranks "
+            "on a node, whose calls MPICH serves: for this one it must be %" PRIu64,
+            MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE, ranks, (taken + bytes + 1023) / 1024);
+}
+
+/* Takes a segment from the budget, see segment.h. Returns its bytes, 0: nothing fits. */
+static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
+                               size_t *offset)
+{
+    struct nc_geometry small = nc_geometry_small(g);
+    size_t least = nc_layout_offsets(&small, wanted->numa, page, offset),
+           bytes = charge_large(g, wanted, page, least, offset);
+
+    if (bytes || wanted->present)
+        return bytes;
+    *g = small;
+    if (charge(least, whole_budget()))
+        return nc_layout_offsets(g, wanted->numa, page, offset);
+    say_full(g->ranks, least);
+    return 0;
+}
+
 /* ---- backings ---- */
 
 /* Whether /dev/shm has room for the segment and for MPICH's own message cells, whose pages the
@@ -91,8 +134,9 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
 static bool room_in_dev_shm(size_t bytes)
 {
     struct statvfs fs;
-    uint64_t cells = (uint64_t) MPIR_Process.local_size * MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS *
-                     MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+    uint64_t cells = (uint64_t) MPIR_Process.local_size *
+                     (uint64_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS *
+                     (uint64_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
 
     return statvfs("/dev/shm", &fs) == 0 && (uint64_t) fs.f_bavail * fs.f_frsize >= cells + bytes;
 }
@@ -107,9 +151,9 @@ static bool has_huge_pages(const struct invitation *in)
 static int open_backing(struct invitation *in)
 {
     if (in->backing == NC_BACKING_HUGETLB)
-        return has_huge_pages(in) ? memfd_create("numacoll", MFD_CLOEXEC | MFD_HUGETLB) : -1;
+        return has_huge_pages(in) ? MPIDI_NUMACOLL_backing_memfd(MFD_HUGETLB) : -1;
     if (in->backing == NC_BACKING_MEMFD)
-        return memfd_create("numacoll", MFD_CLOEXEC);
+        return MPIDI_NUMACOLL_backing_memfd(0);
     if (!room_in_dev_shm(in->bytes))
         return -1;
     if (in->backing == NC_BACKING_UNNAMED_FILE)
@@ -180,7 +224,7 @@ static void *write_header(int fd, const struct invitation *in, int placement)
                           .page = in->page,
                           .geometry = in->geometry};
 
-    if (ftruncate(fd, (off_t) in->bytes) == 0)
+    if (MPIDI_NUMACOLL_backing_set_size(fd, in->bytes, in->backing <= NC_BACKING_MEMFD))
         base = map(fd, in);
     /* with huge pages the header's page also holds the beginning of the first region */
     if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
@@ -213,19 +257,14 @@ static void make(enum nc_backing backing, struct invitation *in, int placement,
  * another. */
 static void attach(const struct invitation *in, struct nc_segment *segment, int *fd)
 {
-    char path[64];
-    struct stat st;
-
-    if (in->backing != NC_BACKING_NAMED_FILE)
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", in->pid, in->fd);
-    else
-        MPL_strncpy(path, in->path, sizeof path);
-    *fd = open(path, O_RDWR | O_CLOEXEC);
+    *fd = in->backing == NC_BACKING_NAMED_FILE
+              ? MPIDI_NUMACOLL_backing_open(in->path, in->bytes)
+              : MPIDI_NUMACOLL_backing_open_of(in->pid, in->fd, in->bytes);
     segment->backing = in->backing;
-    segment->base = NULL;
-    if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        (uint64_t) st.st_size == in->bytes)
-        segment->base = map(*fd, in);
+    segment->base = *fd >= 0 ? map(*fd, in) : NULL;
+    /* a core dump of each process would have the whole segment; one is enough */
+    if (segment->base)
+        madvise(segment->base, in->bytes, MADV_DONTDUMP);
     if (segment->base) {
         const struct nc_header *h = segment->base;
         if (h->magic != MAGIC || h->version != LAYOUT_VERSION || h->uid != getuid() ||
@@ -349,16 +388,31 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
     in->reason = in->bytes ? NC_REASON_NONE : NC_REASON_BUDGET;
 }
 
+/* Charges a segment of another geometry instead of the one in *in. */
+static void change(struct invitation *in, const struct nc_geometry *geometry,
+                   const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset)
+{
+    MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, segment->bytes);
+    in->geometry = *geometry;
+    prepare(in, wanted, segment, offset);
+}
+
 /* Local rank 0, before files are tried: /dev/shm may be small, so the longer rings of send control
- * slots are for memory that is not in a file. */
+ * slots are for memory that is not in a file, and where there is no room for the others either the
+ * segment is a small one. */
 static void shorten(struct invitation *in, const struct nc_wanted *wanted,
                     struct nc_segment *segment, size_t *offset)
 {
-    if (in->geometry.send_controls == NC_SEND_CONTROLS)
+    struct nc_geometry shorter = in->geometry, small = nc_geometry_small(&in->geometry);
+
+    if (in->reason == NC_REASON_BUDGET)
         return;
-    MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, segment->bytes);
-    in->geometry.send_controls = NC_SEND_CONTROLS;
-    prepare(in, wanted, segment, offset);
+    if (shorter.send_controls > NC_SEND_CONTROLS) {
+        shorter.send_controls = NC_SEND_CONTROLS;
+        change(in, &shorter, wanted, segment, offset);
+    }
+    if (in->reason != NC_REASON_BUDGET && !wanted->present && !room_in_dev_shm(segment->bytes))
+        change(in, &small, wanted, segment, offset);
 }
 
 /* Steps 4 and 5. */
@@ -418,6 +472,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
     }
     if (all)
         *reason = NC_REASON_NONE;
+    segment->shortened = in.geometry.slots < geometry->slots;
     *geometry = in.geometry;
 
 fn_exit:

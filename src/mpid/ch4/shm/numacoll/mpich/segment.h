@@ -38,6 +38,7 @@ struct nc_segment {
     size_t bytes;
     enum nc_backing backing;
     bool charged; /* this process took the bytes from the node's budget (COLL_SHM_LIMIT_PER_NODE) */
+    bool shortened; /* fewer slots than wanted, to fit the budget */
     struct nc_placement placement;
     size_t huge_bytes; /* bytes that this process reaches through huge pages */
 };
@@ -45,14 +46,20 @@ struct nc_segment {
 /* What the settings ask of a segment, beside its geometry; values of PLACEMENT and HUGE_PAGES. */
 struct nc_wanted {
     int placement, huge_pages;
+    /* bytes of the segment that the ranks have already, which the new one must exceed: it is worth
+     * while to have a larger one. 0: they have none */
+    size_t present;
     const int *numa; /* [ranks] their NUMA nodes: the ranks of a NUMA node may share huge pages */
 };
 
 /* Makes the segment, or attaches to the one that local rank 0 makes. Collective over node_comm.
- * *geometry: what is wanted; becomes what fits the budget (fewer slots). offset[ranks] become the
- * starts of the regions, bytes from segment->base. *reason: why there is no segment, the same on
- * all ranks; NC_REASON_NONE: there is one. If there is none, the
- * return value is still MPI_SUCCESS: errors are only those of messages. */
+ * *geometry: what is wanted; becomes what fits the budget (fewer slots). What is larger than
+ * nc_geometry_small may take only the first half of the budget, so that many communicators find
+ * room in the second; and only with `present` more than a 16th of it. Without `present` a segment
+ * that does not get so much is a small one; with it, none is made unless it is larger than that.
+ * offset[ranks] become the starts of the regions, bytes from segment->base. *reason: why there is
+ * no segment, the same on all ranks; NC_REASON_NONE: there is one. If there is none, the return
+ * value is still MPI_SUCCESS: errors are only those of messages. */
 int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
                                   const struct nc_wanted *wanted, struct nc_segment *segment,
                                   size_t *offset, enum nc_reason *reason);

@@ -551,6 +551,11 @@ unsigned MPIDI_NUMACOLL_file_checksum(int level)
     return checksums[level];
 }
 
+void MPIDI_NUMACOLL_files_forget(void)
+{
+    memset(checksums, 0, sizeof checksums);
+}
+
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container)(struct json_object *), void **csel)
 {

@@ -13,4 +13,7 @@ enum { NC_SELECTION_FILES = MPIR_NUMACOLL_CSEL_POSIX + 1 };
 const char *MPIDI_NUMACOLL_file_variable(int level);
 unsigned MPIDI_NUMACOLL_file_checksum(int level);
 
+/* At MPI_Finalize: forgets the checksums. */
+void MPIDI_NUMACOLL_files_forget(void);
+
 #endif

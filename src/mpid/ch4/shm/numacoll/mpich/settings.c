@@ -8,6 +8,9 @@
 
 #include "settings.h"
 
+#include <pthread.h>
+
+#include "numacoll_mpir.h"
 #include "text_file.h"
 
 const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT] = {
@@ -39,6 +42,10 @@ static int turned(int value)
     return (int) ((unsigned) value ^ 0x80000000u);
 }
 
+/* Behind the info keys: whether those of the segment are fixed, and whether MPICH alone uses the
+ * communicator. */
+enum { FIXED = NC_SETTING_COUNT, INNER };
+
 /* Where the info key of a setting is kept in a communicator. */
 static int *hint(MPIR_Comm *comm, int setting)
 {
@@ -48,7 +55,9 @@ static int *hint(MPIR_Comm *comm, int setting)
 /* ---- texts ---- */
 
 /* The texts of level specs, links and choices, each once. The value of such a setting is an index
- * here. */
+ * here. Threads may set up communicators at the same time, and `texts` moves as it grows: the lock
+ * protects it and the count. A text itself stays where it is until settings_clear. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char **texts;
 static int text_count;
 
@@ -58,8 +67,8 @@ static bool is_kept(const struct nc_variable *v)
     return !nc_variable_is_number(v);
 }
 
-/* The index of a text, which is added if it is new. False: no memory. */
-static bool keep(const char *text, int *place)
+/* The index of a text, which is added if it is new; under the lock. False: no memory. */
+static bool keep_locked(const char *text, int *place)
 {
     for (*place = 0; *place < text_count; ++*place) {
         if (!strcmp(texts[*place], text))
@@ -71,6 +80,26 @@ static bool keep(const char *text, int *place)
         texts[text_count] = MPL_strdup(text);
     }
     return larger && texts[text_count] && ++text_count;
+}
+
+static bool keep(const char *text, int *place)
+{
+    bool kept;
+
+    pthread_mutex_lock(&lock);
+    kept = keep_locked(text, place);
+    pthread_mutex_unlock(&lock);
+    return kept;
+}
+
+const char *MPIDI_NUMACOLL_text(int value)
+{
+    const char *text;
+
+    pthread_mutex_lock(&lock);
+    text = texts[value];
+    pthread_mutex_unlock(&lock);
+    return text;
 }
 
 bool MPIDI_NUMACOLL_parse(enum nc_setting setting, const char *text, int *value)
@@ -85,25 +114,20 @@ void MPIDI_NUMACOLL_format(enum nc_setting setting, int value, char *text, size_
     const struct nc_variable *v = &MPIDI_NUMACOLL_variables[setting];
 
     if (is_kept(v))
-        snprintf(text, size, "%s", texts[value]);
+        snprintf(text, size, "%s", MPIDI_NUMACOLL_text(value));
     else
         nc_variable_format(v, value, text, size);
 }
 
-const char *MPIDI_NUMACOLL_text(int value)
-{
-    return texts[value];
-}
-
 void MPIDI_NUMACOLL_level_spec(enum nc_setting setting, int value, struct nc_level_spec *spec)
 {
-    nc_level_spec_parse(spec, texts[value], MPIDI_NUMACOLL_variables[setting].values);
+    nc_level_spec_parse(spec, MPIDI_NUMACOLL_text(value), MPIDI_NUMACOLL_variables[setting].values);
 }
 
 int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value)
 {
     return is_kept(&MPIDI_NUMACOLL_variables[setting])
-               ? (int) (MPIDI_NUMACOLL_text_checksum(texts[value]) >> 1)
+               ? (int) (MPIDI_NUMACOLL_text_checksum(MPIDI_NUMACOLL_text(value)) >> 1)
                : value;
 }
 
@@ -164,7 +188,23 @@ bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting)
 
 void MPIDI_NUMACOLL_setting_set_info(MPIR_Comm *comm, enum nc_setting setting, int value)
 {
-    *hint(comm, setting) = turned(value);
+    if (!*hint(comm, FIXED) || MPIDI_NUMACOLL_variables[setting].scope == NC_PER_CALL)
+        *hint(comm, setting) = turned(value);
+}
+
+void MPIDI_NUMACOLL_settings_fix(MPIR_Comm *comm)
+{
+    *hint(comm, FIXED) = 1;
+}
+
+void MPIR_numacoll_inner_comm(MPIR_Comm *comm)
+{
+    *hint(comm, INNER) = 1;
+}
+
+bool MPIDI_NUMACOLL_is_inner_comm(MPIR_Comm *comm)
+{
+    return *hint(comm, INNER) || MPIR_CONTEXT_READ_FIELD(IS_LOCALCOMM, comm->context_id);
 }
 
 void MPIDI_NUMACOLL_settings_save_info(MPIR_Comm *comm, int kept[NC_SETTING_COUNT])
@@ -183,7 +223,7 @@ void MPIDI_NUMACOLL_settings_restore_info(MPIR_Comm *comm, const int kept[NC_SET
 
 int MPIDI_NUMACOLL_csel_entry_new(void)
 {
-    void *larger = MPL_realloc(entries, sizeof *entries * (entry_count + 1), MPL_MEM_COLL);
+    void *larger = MPL_realloc(entries, sizeof *entries * (size_t) (entry_count + 1), MPL_MEM_COLL);
 
     if (!larger)
         return -1;

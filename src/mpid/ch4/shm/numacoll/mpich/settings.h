@@ -48,11 +48,24 @@ int MPIDI_NUMACOLL_comparable(enum nc_setting setting, int value);
  * is one, else the entry's parameter, else the variable. */
 int MPIDI_NUMACOLL_setting(MPIR_Comm *comm, int entry, enum nc_setting setting);
 
+/* Whether Reduce and Allreduce on comm combine in the order of ranks. */
+static inline bool MPIDI_NUMACOLL_in_rank_order(MPIR_Comm *comm)
+{
+    return MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_REDUCE_ORDER) ==
+           MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks;
+}
+
 /* Whether the value comes from an info key of the communicator. */
 bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting);
 
-/* Keeps a value as an info key of the communicator. */
+/* Keeps a value as an info key of the communicator; not one that is read only when the segment is
+ * made, once settings_fix says that it is. */
 void MPIDI_NUMACOLL_setting_set_info(MPIR_Comm *comm, enum nc_setting setting, int value);
+void MPIDI_NUMACOLL_settings_fix(MPIR_Comm *comm);
+
+/* Whether MPICH alone uses the communicator: that of a window, or the local communicator of an
+ * intercommunicator. The program makes no call on it. */
+bool MPIDI_NUMACOLL_is_inner_comm(MPIR_Comm *comm);
 
 /* Saves all info keys of a communicator, and puts them back if new ones turn out wrong. */
 void MPIDI_NUMACOLL_settings_save_info(MPIR_Comm *comm, int kept[NC_SETTING_COUNT]);

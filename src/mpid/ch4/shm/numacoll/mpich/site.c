@@ -61,8 +61,9 @@ int MPIDI_NUMACOLL_site_rank(void)
     static const char *const names[] = {"MPI_LOCALRANKID", "PMIX_LOCAL_RANK", "SLURM_LOCALID"};
 
     for (int i = 0; i < 3; i++) {
-        if (getenv(names[i]))
-            return atoi(getenv(names[i]));
+        const char *rank = getenv(names[i]);
+        if (rank)
+            return atoi(rank);
     }
     return MPIDI_NUMACOLL_job_rank();
 }
@@ -113,9 +114,11 @@ static bool keep(const char *path, int number, char *text)
         return false;
     }
     larger = MPL_realloc(lines, sizeof *lines * (size_t) (count + 1), MPL_MEM_OTHER);
-    if (!larger || asprintf(&joined, "%s=%s", trim(name), trim(equals + 1)) < 0)
+    if (!larger)
         return false;
     lines = larger;
+    if (asprintf(&joined, "%s=%s", trim(name), trim(equals + 1)) < 0)
+        return false;
     lines[count++] = (struct line){MPL_strdup(joined), MPL_strdup(path), number, false, false};
     free(joined);
     return lines[count - 1].text && lines[count - 1].path;

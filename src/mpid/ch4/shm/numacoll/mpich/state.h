@@ -19,13 +19,6 @@
 #include "../shm/nc_reduce.h"
 #include "../shm/nc_scatter.h"
 
-/* The groups of a node's ranks by some levels of the machine. name[i] is the level of the machine
- * that level i of the groups stands for. */
-struct nc_levels {
-    struct nc_groups groups;
-    enum nc_level name[NC_ROUTE_LEVELS];
-};
-
 /* The collectives that have an algorithm for each level above the node. */
 enum nc_direction { NC_REDUCE, NC_BCAST, NC_ALLREDUCE, NC_DIRECTIONS };
 
@@ -58,6 +51,7 @@ enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_U
  * Ranks are local ranks, 0 to size - 1, unless a comment says otherwise. */
 struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
+    bool inner;            /* MPICH alone uses the communicator */
     bool agreed;           /* every process of the communicator can serve calls, see agree.h */
     bool asked;            /* MPIDI_NUMACOLL_agree_on_nodes has been called */
     size_t smallest_slot;  /* bytes of the largest fragment, on the node where it is smallest */
@@ -65,15 +59,26 @@ struct MPIDI_NUMACOLL_comm {
     unsigned announced;    /* one bit for each reason: the user has been told of it */
     int calls, node_calls; /* calls on the communicator, on its node_comm; not counted beyond
                               CREATE_AFTER */
+    unsigned refused;      /* calls on the communicator since the budget had no room for it */
     int rank, size;        /* this process among those of the node; their number */
     struct nc_segment segment;
+    struct nc_geometry full; /* what the settings ask of the segment, which may be a smaller one */
     struct nc_queue queue;
+    /* the number of the operation of the queue at which the node's ranks try to replace a smaller
+     * segment; so many operations are more than there will be: not at all */
+    uint64_t grow_at;
     struct nc_waiter waiter;
     struct nc_parking parking; /* used if waiter.parking is set */
-    bool oversubscribed;       /* the ranks of this communicator on this node */
-    int entries;               /* csel entries with parameters for numacoll */
-    struct nc_choice *choice;  /* [1 + entries] the communicator's, then one for each csel entry */
-    char *trees;               /* [1 + entries][tree_bytes] memory of the trees of each choice */
+    struct {
+        uint64_t ended; /* waits that had ended when this one was first looked at */
+        time_t began;   /* seconds, CLOCK_MONOTONIC; 0: none was looked at */
+        bool reported;
+    } watch;                  /* the wait for REPORT_WAITS */
+    bool in_rank_order;       /* the setting REDUCE_ORDER is ranks */
+    bool oversubscribed;      /* the ranks of this communicator on this node */
+    int entries;              /* csel entries with parameters for numacoll */
+    struct nc_choice *choice; /* [1 + entries] the communicator's, then one for each csel entry */
+    char *trees;              /* [1 + entries][tree_bytes] memory of the trees of each choice */
     size_t tree_bytes;
     /* [size][NC_LEVELS] the units that each rank is in, by level; -1: unknown. Behind them is
      * scratch memory of MPIDI_NUMACOLL_locate */
@@ -99,14 +104,15 @@ struct MPIDI_NUMACOLL_comm {
     bool unbound;            /* the NUMA node of some rank is unknown */
     size_t cache_bytes;      /* of the last-level cache */
     /* scratch memory that each call uses anew: */
-    struct nc_flow *flow;     /* [size] the message from or to each rank */
-    struct nc_stream *stream; /* [size] the block of each rank as a stream */
-    struct nc_typed *typed;   /* [size] the buffer behind each of these streams */
-    size_t *sent;             /* [size] bytes that each rank has sent */
-    int *list;                /* [size] a list of ranks */
+    struct nc_flow *flow;       /* [size] the message from or to each rank */
+    struct nc_awaited *awaited; /* [size] what they wait for */
+    struct nc_stream *stream;   /* [size] the block of each rank as a stream */
+    struct nc_typed *typed;     /* [size] the buffer behind each of these streams */
+    size_t *sent;               /* [size] bytes that each rank has sent */
+    int *list;                  /* [size] a list of ranks */
     /* memory that fields above point into: */
     int *column_rank; /* [size] column.rank */
-    char *topo, *group_memory, *inside_memory, *data_memory, *queue_memory;
+    char *topo, *group_memory, *inside_memory, *data_memory, *told, *queue_memory;
     /* the op kernel that was looked up last: the next call often needs it again */
     struct {
         MPI_Op op;

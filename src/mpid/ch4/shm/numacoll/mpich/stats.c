@@ -35,27 +35,44 @@ static void add(struct nc_stats *sum, const struct nc_stats *counts)
         ((uint64_t *) sum)[i] += ((const uint64_t *) counts)[i];
 }
 
-/* Adds a communicator's statistics. lives: with what ends with the communicator, its segment. */
+/* Fills the fields of *all that are kept elsewhere. lives: also those that end with the
+ * communicator, of its segment. */
+static void collect(struct nc_stats *all, const struct nc_comm_stats *c, bool lives)
+{
+    all->waits_spinning = c->waiter->ended_spinning;
+    all->waits_in_progress = c->waiter->ended_in_progress;
+    all->waits_yielding = c->waiter->ended_yielding;
+    all->waits_asleep = c->waiter->ended_asleep;
+    all->wake_ups = c->waiter->parking ? c->waiter->parking->rings : 0;
+    all->asleep_microseconds = c->waiter->asleep_ns / 1000;
+    all->copied_local = c->traffic->local;
+    all->copied_remote = c->traffic->remote;
+    if (lives && c->segment->base) {
+        all->segment_bytes = c->segment->bytes;
+        all->shortened_segments = c->segment->shortened;
+        all->huge_bytes = c->segment->huge_bytes;
+        all->pages_right = (uint64_t) c->segment->placement.right;
+        all->pages_misplaced = (uint64_t) c->segment->placement.wrong;
+        all->pages_unverified = (uint64_t) c->segment->placement.unverified;
+    }
+}
+
 static void add_stats(struct nc_stats *sum, const struct nc_comm_stats *c, bool lives)
 {
     struct nc_stats all = c->counts;
 
-    all.waits_spinning = c->waiter->ended_spinning;
-    all.waits_in_progress = c->waiter->ended_in_progress;
-    all.waits_yielding = c->waiter->ended_yielding;
-    all.waits_asleep = c->waiter->ended_asleep;
-    all.wake_ups = c->waiter->parking ? c->waiter->parking->rings : 0;
-    all.asleep_microseconds = c->waiter->asleep_ns / 1000;
-    all.copied_local = c->traffic->local;
-    all.copied_remote = c->traffic->remote;
-    if (lives && c->segment->base) {
-        all.segment_bytes = c->segment->bytes;
-        all.huge_bytes = c->segment->huge_bytes;
-        all.pages_right = (uint64_t) c->segment->placement.right;
-        all.pages_misplaced = (uint64_t) c->segment->placement.wrong;
-        all.pages_unverified = (uint64_t) c->segment->placement.unverified;
-    }
+    collect(&all, c, lives);
     add(sum, &all);
+}
+
+static uint64_t sum_of(const struct nc_stats *counts, size_t offset, int n)
+{
+    const uint64_t *field = (const uint64_t *) ((const char *) counts + offset);
+    uint64_t sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += field[i];
+    return sum;
 }
 
 void MPIDI_NUMACOLL_stats_add(struct nc_comm_stats *c)
@@ -79,6 +96,11 @@ void MPIDI_NUMACOLL_stats_remove(struct nc_comm_stats *c)
     pthread_mutex_unlock(&lock);
 }
 
+struct nc_comm_stats *MPIDI_NUMACOLL_stats_first(void)
+{
+    return alive;
+}
+
 void MPIDI_NUMACOLL_stats_start(uint64_t microseconds)
 {
     freed.start_microseconds = microseconds;
@@ -91,4 +113,23 @@ void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum)
     for (const struct nc_comm_stats *c = alive; c; c = c->next)
         add_stats(sum, c, true);
     pthread_mutex_unlock(&lock);
+}
+
+uint64_t MPIDI_NUMACOLL_stats_sum_of(size_t offset, int n)
+{
+    bool elsewhere = offset >= offsetof(struct nc_stats, waits_spinning);
+    uint64_t sum;
+
+    pthread_mutex_lock(&lock);
+    sum = sum_of(&freed, offset, n);
+    for (const struct nc_comm_stats *c = alive; c; c = c->next) {
+        struct nc_stats all;
+        if (elsewhere) {
+            memset(&all.waits_spinning, 0, sizeof all - offsetof(struct nc_stats, waits_spinning));
+            collect(&all, c, true);
+        }
+        sum += sum_of(elsewhere ? &all : &c->counts, offset, n);
+    }
+    pthread_mutex_unlock(&lock);
+    return sum;
 }

@@ -26,13 +26,15 @@ struct nc_stats {
     uint64_t wake_ups, asleep_microseconds;
     uint64_t copied_local, copied_remote;
     uint64_t start_microseconds; /* time that numacoll took in MPI_Init */
-    uint64_t segment_bytes, huge_bytes, pages_right, pages_misplaced, pages_unverified;
+    uint64_t segment_bytes, shortened_segments, huge_bytes, pages_right, pages_misplaced,
+        pages_unverified;
 };
 
 /* The counts of one communicator, and pointers to where its other statistics are. Only one thread
  * at a time counts in a communicator. */
 struct nc_comm_stats {
     struct nc_stats counts;
+    MPIR_Comm *comm;
     const struct nc_waiter *waiter;
     const struct nc_traffic *traffic;
     const struct nc_segment *segment;
@@ -47,10 +49,17 @@ const char *MPIDI_NUMACOLL_reason_name(enum nc_reason reason);
 void MPIDI_NUMACOLL_stats_add(struct nc_comm_stats *counted);
 void MPIDI_NUMACOLL_stats_remove(struct nc_comm_stats *counted);
 
+/* The statistics of some communicator that is alive; NULL: there is none. */
+struct nc_comm_stats *MPIDI_NUMACOLL_stats_first(void);
+
 /* Keeps the time that numacoll took in MPI_Init. */
 void MPIDI_NUMACOLL_stats_start(uint64_t microseconds);
 
 /* The sum over all communicators of this process, freed ones included. */
 void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum);
+
+/* Of this sum only n numbers, from `offset` on, bytes, added up: for a tool that reads one variable
+ * after the other while there are thousands of communicators. */
+uint64_t MPIDI_NUMACOLL_stats_sum_of(size_t offset, int n);
 
 #endif

@@ -135,10 +135,22 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
         MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
+    if (MPIR_CVAR_NUMACOLL_REDUCE_ORDER == MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks)
+        *collectives |= 1u << NC_COLL_REDUCE | 1u << NC_COLL_ALLREDUCE;
     for (int c = 0; c < NC_COLL_COUNT; c++) {
         if (algorithm_is_set(c))
             *collectives &= ~(1u << c);
     }
+    good = MPIR_CVAR_NUMACOLL_REDUCE_ORDER != MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks ||
+           MPIDI_NUMACOLL_reductions_selected();
+    if (!good) {
+        MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
+                                "MPIR_CVAR_NUMACOLL_REDUCE_ORDER=ranks: "
+                                "MPIR_CVAR_REDUCE_INTRA_ALGORITHM and "
+                                "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM must be numacoll, or not set");
+        MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
+    }
+    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
 fn_exit:
     return mpi_errno;

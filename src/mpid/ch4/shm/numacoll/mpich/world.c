@@ -35,7 +35,7 @@ enum { FIRST_WORDS = 3, WORDS = NC_MEETING_BYTES / 8 };
 struct hello {
     unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
     int create_after;                   /* value of CREATE_AFTER */
-    unsigned selected;                  /* bit per collective that a variable selects */
+    unsigned selected;                  /* by variables, see make_selected */
     uint16_t yield;                     /* value of YIELD */
     uint16_t words;                     /* words of the mask, up to the last that is not 0 */
     struct nc_quota quota;
@@ -45,15 +45,62 @@ struct hello {
 _Static_assert(sizeof(struct hello) <= NC_MEETING_BYTES,
                "one exchange: ranks that outnumber processors wait long for each");
 
+/* The parts of hello.selected, each from this bit on: a bit for each collective, a bit for each
+ * collective at the posix level, and DEVICE_COLLECTIVES. */
+enum { BY_POSIX = 16, BY_DEVICE = 28 };
+enum {
+#define NC_NUMBER(name, Name, NAME, ...) POSIX_##NAME,
+    NC_POSIX_COLLECTIVES(NC_NUMBER)
+#undef NC_NUMBER
+        POSIX_COUNT
+};
+
+_Static_assert((int) NC_COLL_COUNT <= (int) BY_POSIX &&
+                   (int) POSIX_COUNT <= (int) BY_DEVICE - (int) BY_POSIX,
+               "bits are enough");
+
+/* What variables select. DEVICE_COLLECTIVES, which decides between selection files, counts only
+ * where something is selected: processes without numacoll may differ as they like. */
+static unsigned make_selected(bool has_files)
+{
+    unsigned selected = 0;
+
+    for (int c = 0; c < NC_COLL_COUNT; c++)
+        selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
+#define NC_ROW(name, Name, NAME, ...) \
+    if (MPIR_CVAR_##NAME##_POSIX_INTRA_ALGORITHM == \
+        MPIR_CVAR_##NAME##_POSIX_INTRA_ALGORITHM_numacoll) \
+        selected |= 1u << (BY_POSIX + POSIX_##NAME);
+    NC_POSIX_COLLECTIVES(NC_ROW)
+#undef NC_ROW
+    if (selected || has_files)
+        selected |= (unsigned) MPIR_CVAR_DEVICE_COLLECTIVES << BY_DEVICE;
+    return selected;
+}
+
+/* The variables by which two processes select different things. */
+static const char *different_selection(unsigned a, unsigned b)
+{
+    unsigned bits = a ^ b;
+
+    if (bits & ((1u << BY_POSIX) - 1))
+        return "MPIR_CVAR_NUMACOLL_COLLECTIVES and MPIR_CVAR_<COLL>_INTRA_ALGORITHM";
+    return bits & ((1u << BY_DEVICE) - 1) ? "MPIR_CVAR_<COLL>_POSIX_INTRA_ALGORITHM"
+                                          : "MPIR_CVAR_DEVICE_COLLECTIVES";
+}
+
 /* What the variables of this process choose. */
 static void take_choices(struct hello *hello)
 {
-    for (int i = 0; i < NC_SELECTION_FILES; i++)
+    bool has_files = false;
+
+    for (int i = 0; i < NC_SELECTION_FILES; i++) {
         hello->files[i] = MPIDI_NUMACOLL_file_checksum(i);
+        has_files = has_files || hello->files[i];
+    }
     hello->create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
     hello->yield = (uint16_t) MPIR_CVAR_NUMACOLL_YIELD;
-    for (int c = 0; c < NC_COLL_COUNT; c++)
-        hello->selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
+    hello->selected = make_selected(has_files);
 }
 
 /* This process's hello, and its affinity mask: empty if the kernel does not tell the mask. */
@@ -80,22 +127,22 @@ static const char *difference(const struct hello *a, const struct hello *b)
             return MPIDI_NUMACOLL_file_variable(i);
     }
     if (a->selected != b->selected)
-        return "MPIR_CVAR_NUMACOLL_COLLECTIVES and MPIR_CVAR_<COLL>_INTRA_ALGORITHM";
+        return different_selection(a->selected, b->selected);
     if (a->create_after != b->create_after)
         return "MPIR_CVAR_NUMACOLL_CREATE_AFTER";
     return a->yield != b->yield ? "MPIR_CVAR_NUMACOLL_YIELD" : NULL;
 }
 
-/* Error if a variable differs. Ranks that choose differently would wait for each other for ever. */
-static int refuse(const char *different)
+/* Error if a variable differs. Ranks that choose differently would wait for each other for ever.
+ * rank: of this process among those that see the difference. */
+static int refuse(const char *different, int rank)
 {
     int mpi_errno = MPI_SUCCESS;
 
     if (different) {
-        MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
-                                "%s: must be the same on all ranks, a file with the same text",
-                                different);
-        MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_job_rank());
+        MPIDI_NUMACOLL_complain(
+            rank, "%s: must be the same on all ranks, a file with the same text", different);
+        MPIDI_NUMACOLL_pause_before_error(rank);
     }
     MPIR_ERR_CHKANDJUMP(different, mpi_errno, MPI_ERR_OTHER, "**other");
 
@@ -112,7 +159,7 @@ static int compare(const struct hello *all)
 
     for (int r = 1; r < MPIR_Process.local_size && !different; r++)
         different = difference(&all[0], &all[r]);
-    return refuse(different);
+    return refuse(different, MPIR_Process.local_rank);
 }
 
 /* See numacoll_mpir.h. The processes of each node are compared already, so one of each node is
@@ -153,7 +200,7 @@ int MPIR_numacoll_compare_nodes(void)
     least.selected = (unsigned) -lowest_negative[VALUES - 2];
     most.create_after = highest[VALUES - 1];
     least.create_after = -lowest_negative[VALUES - 1];
-    mpi_errno = refuse(difference(&most, &least));
+    mpi_errno = refuse(difference(&most, &least), comm->rank);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -162,22 +209,21 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Fills the masks of all processes: the first words from their hellos, and if some process has
- * more, the others by more exchanges. */
+/* Fills the masks of all processes, which has memory: the first words from their hellos, and if
+ * some process has more, the others by more exchanges. */
 static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
-                          struct nc_cpus *masks)
+                          const struct nc_masks *masks)
 {
-    int mpi_errno = MPI_SUCCESS, words = 0, n = MPIR_Process.local_size;
+    int mpi_errno = MPI_SUCCESS, words = masks->words;
+    size_t bytes = sizeof *masks->word * (size_t) words;
 
-    memset(masks, 0, (size_t) n * sizeof *masks);
-    for (int r = 0; r < n; r++) {
-        memcpy(masks[r].word, all[r].word, sizeof all[r].word);
-        words = MPL_MAX(words, all[r].words);
-    }
+    for (int r = 0; r < MPIR_Process.local_size; r++)
+        memcpy(masks->word + (size_t) r * (size_t) words, all[r].word,
+               MPL_MIN(bytes, sizeof all[r].word));
     for (int at = FIRST_WORDS; at < words && mpi_errno == MPI_SUCCESS; at += WORDS)
         mpi_errno = MPIDI_NUMACOLL_meeting_exchange(
-            mine->word + at, sizeof *mine->word * (size_t) MPL_MIN(WORDS, NC_CPUS_WORDS - at),
-            masks[0].word + at, sizeof *masks);
+            mine->word + at, sizeof *mine->word * (size_t) MPL_MIN(WORDS, words - at),
+            masks->word + at, bytes);
     return mpi_errno;
 }
 
@@ -188,22 +234,25 @@ static int meet(void)
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
     struct nc_cpus mine;
     struct hello hello = make_hello(&mine), *all = NULL;
-    struct nc_cpus *masks = NULL;
+    struct nc_masks masks = {.words = 1};
     struct nc_quota *quotas = NULL;
 
     if (n == 1)
         goto fn_exit;
     all = MPL_malloc(sizeof *all * (size_t) n, MPL_MEM_OTHER);
-    masks = MPL_malloc(sizeof *masks * (size_t) n, MPL_MEM_OTHER);
     quotas = MPL_malloc(sizeof *quotas * (size_t) n, MPL_MEM_OTHER);
-    MPIR_ERR_CHKANDJUMP(!all || !masks || !quotas, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    MPIR_ERR_CHKANDJUMP(!all || !quotas, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&hello, sizeof hello, all, sizeof hello);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = compare(all);
     MPIR_ERR_CHECK(mpi_errno);
-    for (int r = 0; r < n; r++)
+    for (int r = 0; r < n; r++) {
         quotas[r] = all[r].quota;
-    mpi_errno = complete_masks(&mine, all, masks);
+        masks.words = MPL_MAX(masks.words, all[r].words);
+    }
+    masks.word = MPL_malloc(sizeof *masks.word * (size_t) (n * masks.words), MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!masks.word, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = complete_masks(&mine, all, &masks);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -211,9 +260,9 @@ fn_exit:
     MPIDI_NUMACOLL_crowding_init(masks, quotas);
     return mpi_errno;
 fn_fail:
-    MPL_free(masks);
+    MPL_free(masks.word);
     MPL_free(quotas);
-    masks = NULL;
+    masks.word = NULL;
     quotas = NULL;
     goto fn_exit;
 }
@@ -227,11 +276,11 @@ static int relieve(NC_PROGRESS_HOOK_PARAMS)
 {
     enum { POLLS = 20 };
     static _Thread_local int last, fruitless;
-    int now = (int) MPIR_numacoll_cells_moved;
+    int now = (int) MPIR_numacoll_cells_moved();
 
     /* a tool may switch MPICH's own way of waiting on and off (numacoll-bench does) */
-    MPIR_numacoll_rests = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
-    if (!MPIR_numacoll_rests)
+    MPIR_numacoll_set_rests(MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off);
+    if (!MPIR_numacoll_rests())
         return MPI_SUCCESS;
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
         now += NC_COMPLETED(i);
@@ -316,6 +365,7 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIDI_NUMACOLL_pvars_register();
+    MPIDI_NUMACOLL_report_init();
     w->initialised = true;
     MPL_wtime(&end);
     MPL_wtime_diff(&start, &end, &seconds);
@@ -327,10 +377,16 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_NUMACOLL_world_finalize(void)
+void MPIDI_NUMACOLL_world_report(void)
 {
     if (MPIR_CVAR_NUMACOLL_REPORT >= 2 && MPIR_Process.rank == 0)
         MPIDI_NUMACOLL_report_totals();
+    MPIDI_NUMACOLL_report_finalize();
+}
+
+void MPIDI_NUMACOLL_world_leave(void)
+{
+    MPIDI_NUMACOLL_files_forget();
     MPIDI_NUMACOLL_settings_clear();
     MPIDI_NUMACOLL_locations_finalize();
     MPIDI_NUMACOLL_crowding_finalize();

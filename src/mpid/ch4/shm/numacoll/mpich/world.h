@@ -19,4 +19,9 @@ struct nc_world {
 };
 extern struct nc_world MPIDI_NUMACOLL_world;
 
+/* At MPI_Finalize: writes the totals of the report; then, when no communicator has a state any
+ * more, frees what world_init made. */
+void MPIDI_NUMACOLL_world_report(void);
+void MPIDI_NUMACOLL_world_leave(void);
+
 #endif

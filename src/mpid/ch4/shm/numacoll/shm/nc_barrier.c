@@ -62,6 +62,7 @@ void nc_barrier_shape(struct nc_barrier *b, void *private_memory,
 {
     char *second = (char *) private_memory + nc_tree_bytes(b->ranks);
 
+    b->in_row = algorithm->arrival.k > 0 && algorithm->arrival.kind == NC_TREE_FLAT;
     if (algorithm->groups) {
         b->arrival = b->release = in_groups(b, private_memory, levels);
         b->gate = levels->flag;

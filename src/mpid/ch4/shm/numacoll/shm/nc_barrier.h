@@ -3,20 +3,25 @@
  *
  * All ranks call the same function with the same n, the number of the barrier: 1 at least, and
  * larger in each call than in the one before. The algorithm may be another one in each call. Each
- * rank has an area of NC_FLAGS_BYTES(ranks) bytes in its own region, all zero at first:
+ * rank has an area of nc_flags_bytes(ranks) bytes in its own region, all zero at first:
  *
- *     0        128      256          128 * ranks  128 * (ranks + 1)
- *     +--------+--------+---  ---+---+------------+------------+
- *     | line 0 | line 1 |  ...       | counter    | gate       |
- *     +--------+--------+---  ---+---+------------+------------+
+ *     0         128    256      384
+ *     +---------+------+--------+--------+---  ---+
+ *     | counter | gate | line 0 | line 1 |  ...   |
+ *     +---------+------+--------+--------+---  ---+
  *
- *     line w   the number of the last barrier in which rank w signalled the owner of the area;
- *              writer: w; reader: the owner
  *     counter  how many arrivals have been counted here, of all barriers; writers and readers: the
  *              ranks that arrive here, each by one atomic add
  *     gate     the number of the last barrier in which the gate was opened; writer: one rank in
  *              each barrier, which one depends on the algorithm; readers: the ranks that wait
- *              here */
+ *              here
+ *     line k   the number of the last barrier in which the owner gave its signal k; writer: the
+ *              owner; reader: one rank in each barrier, which one depends on the algorithm. A rank
+ *              gives one signal on a tree, and one in each round of dissemination
+ *
+ * and there is a row of one line for each rank, all zero at first. In a barrier in which rank 0
+ * waits for all others, their signals are in the row instead, so that it finds them side by side
+ * and in its own memory. */
 
 #ifndef NC_BARRIER_H_INCLUDED
 #define NC_BARRIER_H_INCLUDED
@@ -34,12 +39,14 @@
 _Static_assert(sizeof(struct nc_atomic) <= NC_LINE, "a line has room for its word");
 
 /* One rank's view of the barriers of a communicator by one algorithm. Private memory. The caller
- * sets all fields but `gate`, `arrival` and `release`, which nc_barrier_shape sets. */
+ * sets all fields but `in_row`, `gate`, `arrival` and `release`, which nc_barrier_shape sets. */
 struct nc_barrier {
     char *const *region; /* [ranks] where the region of each rank is mapped */
     size_t offset;       /* where in a region the area begins, bytes; a multiple of NC_LINE */
+    char *row;           /* the row */
     int rank, ranks;
     struct nc_waiter *waiter;
+    bool in_row; /* signals are in the row */
     /* for nc_barrier_tree: */
     bool gate; /* the gate of rank 0 releases all ranks, not the tree `release` */
     /* the tree in which ranks report their arrival, and the tree in which they are released */
@@ -78,9 +85,9 @@ struct nc_barrier_levels {
     bool flag; /* release all ranks by the gate of rank 0, as in the paper */
 };
 
-/* nc_barrier_shape sets `gate`, `arrival` and `release` for an algorithm. Their lists are in the
- * private memory, nc_barrier_private_bytes(ranks) bytes aligned for int, which must outlive the
- * barrier. levels may be NULL unless algorithm->groups is set. */
+/* nc_barrier_shape sets `in_row`, `gate`, `arrival` and `release` for an algorithm. Their lists are
+ * in the private memory, nc_barrier_private_bytes(ranks) bytes aligned for int, which must outlive
+ * the barrier. levels may be NULL unless algorithm->groups is set. */
 size_t nc_barrier_private_bytes(int ranks);
 void nc_barrier_shape(struct nc_barrier *barrier, void *private_memory,
                       const struct nc_barrier_algorithm *algorithm,
@@ -88,35 +95,41 @@ void nc_barrier_shape(struct nc_barrier *barrier, void *private_memory,
 
 /* ---- for the algorithms ---- */
 
-/* Line number `line` of a rank's area; the counter and the gate stand behind the lines. */
-static inline struct nc_atomic *nc_barrier_at(const struct nc_barrier *b, int owner, int line)
+static inline struct nc_atomic *nc_barrier_at(const struct nc_barrier *b, int owner, int place)
 {
-    return (struct nc_atomic *) (b->region[owner] + b->offset + (size_t) line * NC_LINE);
+    return (struct nc_atomic *) (b->region[owner] + b->offset + (size_t) place * NC_LINE);
 }
 
 static inline struct nc_atomic *nc_barrier_counter(const struct nc_barrier *b, int owner)
 {
-    return nc_barrier_at(b, owner, b->ranks);
+    return nc_barrier_at(b, owner, 0);
 }
 
 static inline struct nc_atomic *nc_barrier_gate(const struct nc_barrier *b, int owner)
 {
-    return nc_barrier_at(b, owner, b->ranks + 1);
+    return nc_barrier_at(b, owner, 1);
 }
 
-/* Signals a rank, in the line of its area that only this rank writes. */
-static inline void nc_barrier_signal(const struct nc_barrier *b, int reader, uint64_t n)
+static inline struct nc_atomic *nc_barrier_line(const struct nc_barrier *b, int owner, int line)
+{
+    if (b->in_row)
+        return (struct nc_atomic *) (b->row + (size_t) owner * NC_LINE);
+    return nc_barrier_at(b, owner, NC_FLAGS + line);
+}
+
+/* Gives this rank's signal `line`. */
+static inline void nc_barrier_signal(const struct nc_barrier *b, int line, uint64_t n)
 {
     /* release R4: the reader sees what this rank did, and what it acquired, before; partner:
      * nc_barrier_await */
-    nc_release(nc_barrier_at(b, reader, b->rank), n, b->waiter);
+    nc_release(nc_barrier_line(b, b->rank, line), n, b->waiter);
 }
 
-/* Waits for the signal of a rank. */
-static inline void nc_barrier_await(const struct nc_barrier *b, int writer, uint64_t n)
+/* Waits for signal `line` of a rank. */
+static inline void nc_barrier_await(const struct nc_barrier *b, int writer, int line, uint64_t n)
 {
     /* acquire of R4 */
-    nc_wait_clock(nc_barrier_at(b, b->rank, writer), n, b->waiter);
+    nc_wait_clock(nc_barrier_line(b, writer, line), n, b->waiter);
 }
 
 /* Opens the gate of a rank's area: all ranks that wait there may go on. */

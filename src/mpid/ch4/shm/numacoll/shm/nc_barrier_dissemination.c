@@ -8,11 +8,11 @@
  * most of them by signals of other ranks. */
 static void disseminate(const struct nc_barrier *b, uint64_t n)
 {
-    for (int distance = 1; distance < b->ranks; distance *= 2) {
-        int to = b->rank + distance, from = b->rank - distance;
+    for (int round = 0; 1 << round < b->ranks; round++) {
+        int from = b->rank - (1 << round);
 
-        nc_barrier_signal(b, to < b->ranks ? to : to - b->ranks, n);
-        nc_barrier_await(b, from >= 0 ? from : from + b->ranks, n);
+        nc_barrier_signal(b, round, n);
+        nc_barrier_await(b, from >= 0 ? from : from + b->ranks, round, n);
     }
 }
 

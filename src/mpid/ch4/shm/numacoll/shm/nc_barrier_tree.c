@@ -11,14 +11,14 @@
 static void await_children(const struct nc_barrier *b, uint64_t n)
 {
     for (size_t i = (size_t) b->arrival.children; i > 0; i--)
-        nc_barrier_await(b, b->arrival.child[i - 1], n);
+        nc_barrier_await(b, b->arrival.child[i - 1], 0, n);
 }
 
-/* 4. Releases the children in the second tree. */
+/* 4. Releases the children in the second tree, each by its own gate. */
 static void tell_children(const struct nc_barrier *b, uint64_t n)
 {
     for (int i = 0; i < b->release.children; i++)
-        nc_barrier_signal(b, b->release.child[i], n);
+        nc_barrier_open(b, b->release.child[i], n);
 }
 
 /* Rank 0. */
@@ -36,13 +36,10 @@ static int lead(const struct nc_barrier *b, uint64_t n)
 /* Any other rank. */
 static void follow(const struct nc_barrier *b, uint64_t n)
 {
-    nc_barrier_signal(b, b->arrival.parent, n); /* 2 */
-    if (b->gate) {
-        nc_barrier_pass(b, 0, n); /* 5 */
-    } else {
-        nc_barrier_await(b, b->release.parent, n); /* 5 */
+    nc_barrier_signal(b, 0, n);                   /* 2 */
+    nc_barrier_pass(b, b->gate ? 0 : b->rank, n); /* 5 */
+    if (!b->gate)
         tell_children(b, n);
-    }
 }
 
 int nc_barrier_tree(struct nc_barrier *b, uint64_t n)

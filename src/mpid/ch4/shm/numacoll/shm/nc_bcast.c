@@ -139,7 +139,7 @@ static int read_fragments(struct nc_bcast *b, const struct part *p, struct messa
     struct nc_readers readers = readers_of(b, p);
 
     m->relayed = m->flow.header;
-    m->relayed.first_slot = nc_queue_position(q);
+    m->relayed.first_slot = nc_queue_position(q) & NC_FIRST_SLOT_MASK;
     if (p->relays)
         m->flow.how &= ~NC_COPY_REMOTE; /* the copy to the user reads my own ring */
     if (p->relays)

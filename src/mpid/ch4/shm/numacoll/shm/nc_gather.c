@@ -1,20 +1,21 @@
 /* Gather and allgather inside a node: each sender writes into its own send control slot and send
  * ring, and receivers read from there. The bodies in coll/ call the functions of nc_gather.h; the
- * steps are nc_transfer's. Numbers are those of PROTOCOLS.md, section 3.4. In round i the senders
- * that have a fragment i write it, and the receivers read it. */
+ * steps are nc_transfer's. Numbers are those of PROTOCOLS.md, section 3.4. In an allgather each
+ * rank writes its fragment i and then reads fragment i of the others, in rounds; the root of a
+ * gather reads whatever is there. */
 
 #include "nc_gather.h"
 
-/* A rank's part in a call: as a sender, as a receiver, or (in an allgather) as both. */
+/* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. */
 struct gather {
     struct nc_transfer *transfer;
-    const struct nc_team *team; /* receiver: the ranks it receives from, and itself */
+    const struct nc_team *team; /* allgather: the ranks it receives from, and itself */
     struct nc_readers told;     /* sender: who reads its send control slot */
     struct nc_readers readers;  /* sender: who reads its slots */
     const int *group;    /* [ranks] group of each rank; slots are read in the sender's group only.
                             NULL: all who read the control slot read the slots */
     struct nc_flow mine; /* sender: its message; 0 fragments: nothing goes through slots */
-    int open;            /* receiver: transfer->flow[0 .. open - 1] have fragments left to read */
+    int open;            /* receiver: transfer->flow[0 .. open - 1] are left to read */
     int copied;          /* 0, or the first error of a copy */
 };
 
@@ -44,7 +45,7 @@ static void send_first(struct gather *g, struct nc_stream *mine)
     nc_transfer_send(t, &g->mine, &g->readers, 0);
 }
 
-/* ---- receiving ---- */
+/* ---- receiving: allgather ---- */
 
 /* G6: n fragments of every sender are read. */
 static void acknowledge(const struct gather *g, uint64_t n)
@@ -107,8 +108,6 @@ static void receive_round(struct gather *g, uint64_t i)
     acknowledge(g, i + 1);
 }
 
-/* ---- both ---- */
-
 /* Rounds 1, 2, ...: sends fragment i if there is one, then receives those of the flows. */
 static void rounds(struct gather *g)
 {
@@ -120,6 +119,140 @@ static void rounds(struct gather *g)
     nc_transfer_keep_first(&g->copied, g->mine.copied);
 }
 
+/* ---- the root of a gather ---- */
+
+/* Messages that need nothing of the root before it reads them: they fit a ring. */
+static bool fits_ring(const struct nc_transfer *t, const struct nc_flow *flow)
+{
+    uint64_t bytes = nc_stream_rest(flow->stream), fragments = flow->fragments;
+
+    if (flow->next == 0) /* what the root expects, as it has not met the message yet */
+        fragments = nc_frag_count(bytes, nc_frag_choose(bytes, t->largest_fragment, t->sqrt_rule));
+    return fragments <= t->queue->geometry.slots;
+}
+
+/* G6: announces, in the receive control slot of a sender, how many of its fragments are read. The
+ * sender awaits each of these announcements, so that none of them comes when it has ended the
+ * operation. */
+static void release_slots(struct nc_transfer *t, const struct nc_flow *flow)
+{
+    struct nc_queue *q = t->queue;
+    uint32_t set = q->geometry.set_slots;
+
+    if (nc_frag_ends_set(flow->next, set) && flow->next + q->geometry.slots < flow->fragments + set)
+        nc_queue_announce(q, nc_queue_take_recv_control(q, flow->rank), flow->next);
+}
+
+/* G4, of a message that is announced; if it is inline, also G5. */
+static void meet(struct gather *g, struct nc_flow *flow, size_t *sent)
+{
+    int senders = (int) g->transfer->queue->geometry.ranks - 1;
+
+    nc_transfer_meet(g->transfer, flow, flow->control, flow->stream, flow->rank, senders);
+    sent[flow->rank] = flow->header.total;
+    if (flow->fragments == 0)
+        nc_transfer_payload(g->transfer, flow, flow->how);
+}
+
+/* Reads what one sender has announced, but at most one ring of it, so that the other senders do not
+ * wait for free slots meanwhile. Returns whether there was anything. */
+static bool receive_what_is_there(struct gather *g, struct nc_flow *flow, size_t *sent)
+{
+    struct nc_queue *q = g->transfer->queue;
+    uint64_t from = flow->next;
+
+    if (!nc_queue_is_announced(q, flow->control, from + 1))
+        return false;
+    if (from == 0)
+        meet(g, flow, sent);
+    do {
+        if (flow->fragments)
+            nc_transfer_out(g->transfer, flow, flow->next,
+                            nc_transfer_source(g->transfer, flow, flow->next));
+        flow->next++;
+        release_slots(g->transfer, flow);
+    } while (flow->next < flow->fragments && flow->next < from + q->geometry.slots &&
+             nc_queue_is_announced(q, flow->control, flow->next + 1));
+    return true;
+}
+
+/* One round over all senders. Messages that are complete leave the list. Returns whether there was
+ * anything to read. */
+static bool receive_all_there_is(struct gather *g, size_t *sent)
+{
+    struct nc_flow *flow = g->transfer->flow;
+    bool any = false;
+    int kept = 0;
+
+    for (int k = 0; k < g->open; k++) {
+        any |= receive_what_is_there(g, &flow[k], sent);
+        if (flow[k].next == 0 || flow[k].next < flow[k].fragments)
+            flow[kept++] = flow[k];
+        else
+            nc_transfer_keep_first(&g->copied, flow[k].copied);
+    }
+    g->open = kept;
+    return any;
+}
+
+/* Waits until there is something to read. Of the messages that fit a ring only the first is
+ * awaited: when it comes, others are there, too, and nobody waits for the root meanwhile. */
+static void await_any(const struct gather *g)
+{
+    struct nc_transfer *t = g->transfer;
+    bool fits = false;
+    int n = 0;
+
+    for (int k = 0; k < g->open; k++) {
+        const struct nc_flow *flow = &t->flow[k];
+        if (fits && fits_ring(t, flow))
+            continue;
+        fits |= fits_ring(t, flow);
+        t->awaited[n++] = nc_queue_announced(t->queue, flow->control, flow->next + 1);
+    }
+    nc_wait_any(t->awaited, n, t->queue->waiter);
+}
+
+/* A sender that is late holds up none of the others. */
+static void receive(struct gather *g, struct nc_stream *from, size_t *sent)
+{
+    struct nc_queue *q = g->transfer->queue;
+
+    for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
+        g->transfer->flow[g->open++] = (struct nc_flow){
+            .control = nc_queue_send_control(q, r), .stream = &from[r], .rank = r};
+        nc_copy_prefetch_out(&from[r]);
+    }
+    while (g->open > 0) {
+        if (!receive_all_there_is(g, sent))
+            await_any(g);
+    }
+}
+
+/* ---- the senders of a gather ---- */
+
+/* G2: the slot for fragment i. A slot that has an earlier fragment of the message is free when the
+ * root has announced in my receive control slot that it has read that (acquire of R1). */
+static char *take_slot(struct gather *g, uint64_t i)
+{
+    struct nc_queue *q = g->transfer->queue;
+
+    if (i < q->geometry.slots)
+        return nc_transfer_take_slot(g->transfer, &g->readers, i);
+    nc_queue_await(q, nc_queue_recv_control(q, q->rank), i - q->geometry.slots + 1);
+    return nc_queue_take_slot_again(q);
+}
+
+static void send(struct gather *g, struct nc_stream *mine)
+{
+    send_first(g, mine);
+    for (uint64_t i = 1; i < g->mine.fragments; i++)
+        nc_transfer_write(g->transfer, &g->mine, i, take_slot(g, i));
+    nc_transfer_keep_first(&g->copied, g->mine.copied);
+}
+
+/* ---- the calls ---- */
+
 static int end(struct gather *g)
 {
     nc_queue_end(g->transfer->queue);
@@ -130,14 +263,12 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
                    size_t *sent)
 {
     struct nc_readers reader = nc_queue_one(t->queue, root);
-    struct nc_team all = nc_queue_everybody(t->queue);
-    struct gather g = {.transfer = t, .team = &all, .told = reader, .readers = reader};
+    struct gather g = {.transfer = t, .told = reader, .readers = reader};
 
     if (t->queue->rank == root)
-        receive_first(&g, from, sent);
+        receive(&g, from, sent);
     else
-        send_first(&g, mine);
-    rounds(&g);
+        send(&g, mine);
     return end(&g);
 }
 

@@ -29,26 +29,28 @@ static struct nc_atomic *bucket_of(const struct nc_parking *p, const struct nc_a
     return p->mask + (line * 0x9e3779b97f4a7c15u >> 32) % NC_BUCKETS * NC_BUCKET_WORDS;
 }
 
-void nc_parking_enter(struct nc_parking *p, const struct nc_atomic *word, nc_clock wanted)
+void nc_parking_enter(struct nc_parking *p, const struct nc_awaited *awaited, int n)
 {
     struct nc_place *mine = &p->place[p->rank];
 
     /* S2. release R7: who finds my bit finds the word and the clock; partner: nc_parking_wake */
-    nc_atomic_release(&mine->wanted, wanted);
-    nc_atomic_release(&mine->word, offset_of(p, word));
-    nc_atomic_set_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64); /* S3 */
+    nc_atomic_release(&mine->wanted, awaited[0].clock);
+    nc_atomic_release(&mine->word, n > 1 ? NC_PLACE_ANY : offset_of(p, awaited[0].word));
+    for (int k = 0; k < n; k++) /* S3 */
+        nc_atomic_set_bits(bucket_of(p, awaited[k].word) + p->rank / 64, 1ull << p->rank % 64);
 }
 
-/* W3: wakes one rank, if it is parked for that word and the clock is what it wants. Whether it
- * slept.
- */
+/* W3: wakes one rank, if it is parked for that word and the clock is what it wants, or if it is
+ * parked for several words. Returns whether it slept, and passes the ring on when it wakes: who is
+ * parked for several words may have none that others are parked for. */
 static bool wake(struct nc_parking *p, int rank, uint64_t word, nc_clock clock)
 {
     const struct nc_place *place = &p->place[rank];
+    uint64_t parked = nc_atomic_acquire(&place->word); /* acquire of R7 */
 
-    /* acquire of R7 */
-    return nc_atomic_acquire(&place->word) == word &&
-           nc_clock_reached(clock, nc_atomic_acquire(&place->wanted)) &&
+    if (parked == NC_PLACE_ANY)
+        nc_bell_ring(p->bell[rank]);
+    return parked == word && nc_clock_reached(clock, nc_atomic_acquire(&place->wanted)) &&
            nc_bell_ring(p->bell[rank]);
 }
 
@@ -66,10 +68,12 @@ void nc_parking_wake(struct nc_parking *p, const struct nc_atomic *word, nc_cloc
     p->rings += (uint64_t) woken;
 }
 
-void nc_parking_leave(struct nc_parking *p, const struct nc_atomic *word)
+void nc_parking_leave(struct nc_parking *p, const struct nc_awaited *awaited, int n)
 {
-    nc_atomic_clear_bits(bucket_of(p, word) + p->rank / 64, 1ull << p->rank % 64);
+    for (int k = 0; k < n; k++)
+        nc_atomic_clear_bits(bucket_of(p, awaited[k].word) + p->rank / 64, 1ull << p->rank % 64);
     /* nobody relies on it: whoever still finds the word rings a bell that nobody awaits */
     nc_atomic_release(&p->place[p->rank].word, 0);
-    nc_parking_wake(p, word, nc_atomic_load_ordered(word));
+    for (int k = 0; k < n; k++)
+        nc_parking_wake(p, awaited[k].word, nc_atomic_load_ordered(awaited[k].word));
 }

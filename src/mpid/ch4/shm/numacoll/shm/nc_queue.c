@@ -43,6 +43,8 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->operation = 0;
     q->head = 0;
     q->waiter = waiter;
+    q->call = 0;
+    q->stranger = (struct nc_stranger){0, 0};
 }
 
 /* Whether `ack` of `rank` has reached `wanted`. The value is kept in seen[], so that the cache line
@@ -101,9 +103,14 @@ char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_read
     return slot;
 }
 
+char *nc_queue_take_slot_again(struct nc_queue *q)
+{
+    return nc_queue_slot(q, q->rank, q->head++);
+}
+
 struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader)
 {
-    await_done(q, reader, nc_clock_at(q->operation + 1 - NC_RECV_CONTROLS, 0));
+    await_done(q, reader, nc_clock_at(q->operation + 1 - q->geometry.recv_controls, 0));
     return nc_queue_recv_control(q, reader);
 }
 
@@ -128,9 +135,9 @@ bool nc_queue_recv_slot_is_free(struct nc_queue *q, int reader, uint64_t i)
     return is_done(q, reader, recv_slot_free_at(q, i));
 }
 
-void nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i)
+struct nc_awaited nc_queue_recv_slot_free(const struct nc_queue *q, int reader, uint64_t i)
 {
-    await_done(q, reader, recv_slot_free_at(q, i));
+    return (struct nc_awaited){.word = nc_queue_ack(q, reader), .clock = recv_slot_free_at(q, i)};
 }
 
 /* Two clocks compare correctly only if they are less than 2^23 operations apart, so a clock that is
@@ -162,7 +169,7 @@ static void refresh(struct nc_queue *q)
  * a rank that is always the root, nor does a rank that never sends write its send control slots.
  * After 2^23 operations their old clocks would pass for new ones.
  *
- * Receive control slot: nobody else writes it in this operation any more (a reader has awaited its
+ * Receive control slot: nobody else writes it in this operation any more (its owner has awaited the
  * last announcement, a root gets none), and its next writer waits for R3, which follows. So this
  * store needs no partner of its own. Send control slot: a late reader of an older operation finds a
  * clock beyond the one it waits for; all it waits for had been announced before. */
@@ -183,7 +190,7 @@ void nc_queue_end(struct nc_queue *q)
     q->operation++;
     /* release R3: this rank touches nothing of the operation any more, its slots and control slots
      * may be used again; partners: renew_use, nc_queue_take_recv_control,
-     * nc_queue_recv_slot_is_free, nc_queue_await_recv_slot */
+     * nc_queue_recv_slot_is_free */
     nc_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, 0), q->waiter);
     if (q->operation % REFRESH == 0)
         refresh(q);

@@ -26,11 +26,15 @@
 /* The description of a message. The writer of a control slot writes it before it releases `clock`
  * for the first time in the operation; a reader reads it after it has acquired that clock. */
 struct nc_control_header {
-    uint64_t total;      /* bytes of the message */
-    uint32_t fragment;   /* bytes of a fragment; 0: the message is in `payload` */
-    uint32_t first_slot; /* index of the slot that has fragment 0: in the writer's send ring, or 0
-                            in a receive ring */
+    uint64_t total;    /* bytes of the message */
+    uint32_t fragment; /* bytes of a fragment; 0: the message is in `payload` */
+    /* index of the slot that has fragment 0: in the writer's send ring, or 0 in a receive ring */
+    uint32_t first_slot : 15;
+    uint32_t incomplete : 1; /* up a tree: some rank below is left out */
+    uint32_t call : 16;      /* nc_queue.call of the writer */
 };
+
+#define NC_FIRST_SLOT_MASK 0x7fff /* a ring has fewer slots */
 
 #define NC_INLINE_BYTES (NC_CONTROL_BYTES - 8 - sizeof(struct nc_control_header)) /* 360 bytes */
 
@@ -38,7 +42,8 @@ struct nc_control_header {
  *
  *   receive control slot   writer: the parent of its owner in that operation, once the `ack` of
  *                          the owner has passed the operation that used the slot before;
- *                          reader: its owner
+ *                          reader: its owner. In a gather the root is the parent, and announces
+ *                          not a message but how many of the owner's fragments it has read
  *   send control slot      writer: its owner; readers: the ranks it is taken for
  *
  * The writer writes header and payload, then releases `clock` (R1); a reader acquires `clock`, then
@@ -79,6 +84,12 @@ struct nc_use {
     struct nc_readers readers;
 };
 
+/* A rank whose message belongs to another call than this rank's. */
+struct nc_stranger {
+    int rank;
+    uint16_t call; /* 0: there is none */
+};
+
 /* One rank's view of the queues of a communicator. Private memory. */
 struct nc_queue {
     char *const *region; /* [ranks] where the region of each rank is mapped */
@@ -92,6 +103,10 @@ struct nc_queue {
     nc_clock *seen;             /* [ranks] `ack` of each rank when I last loaded it */
     int *everybody;             /* [ranks] 0, 1, ..: lists of readers point into it */
     struct nc_waiter *waiter;
+    /* what the current operation belongs to, for instance the number of a collective; chosen by who
+     * makes the operation, alike on all ranks */
+    uint16_t call;
+    struct nc_stranger stranger; /* the first one met; who takes it sets it to 0 again */
 };
 
 /* Bytes of private memory that nc_queue_init needs; the caller aligns it for pointers and for
@@ -114,7 +129,7 @@ static inline struct nc_atomic *nc_queue_ack(const struct nc_queue *q, int rank)
 static inline struct nc_control *nc_queue_recv_control(const struct nc_queue *q, int rank)
 {
     return (struct nc_control *) (q->region[rank] + q->layout.recv_controls) +
-           q->operation % NC_RECV_CONTROLS;
+           (q->operation & (q->geometry.recv_controls - 1));
 }
 
 static inline struct nc_control *nc_queue_send_control(const struct nc_queue *q, int rank)
@@ -178,9 +193,13 @@ static inline int nc_queue_next(const struct nc_queue *q, int rank)
  * `used`. Returns the slot. */
 char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers);
 
+/* Sender of a gather: the same for a slot that it has taken in this operation already, and of which
+ * it knows that its reader has read it. The new use is over when the one before is. */
+char *nc_queue_take_slot_again(struct nc_queue *q);
+
 /* Writer, or a reader that announces to a child: takes the receive control slot of `reader` for
  * this operation, after waiting until `reader` has ended the operation that used the control slot
- * before, NC_RECV_CONTROLS operations ago. */
+ * before, geometry.recv_controls operations ago. */
 struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader);
 
 /* Writer: takes my send control slot for this operation, to be read by `readers`, after waiting
@@ -188,10 +207,10 @@ struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader);
 struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers);
 
 /* Root of a scatter: whether fragment i of this operation may be written into the receive ring of
- * `reader`. Fragments are written in order, so all before i are written. nc_queue_await_recv_slot
- * waits until it may. */
+ * `reader`. Fragments are written in order, so all before i are written. nc_queue_recv_slot_free:
+ * what to wait for until it may. */
 bool nc_queue_recv_slot_is_free(struct nc_queue *q, int reader, uint64_t i);
-void nc_queue_await_recv_slot(struct nc_queue *q, int reader, uint64_t i);
+struct nc_awaited nc_queue_recv_slot_free(const struct nc_queue *q, int reader, uint64_t i);
 
 /* Writer: prefetches the cache lines of the reader's receive control slot that header and `payload`
  * bytes will occupy. */
@@ -237,8 +256,35 @@ static inline void nc_queue_announce(struct nc_queue *q, struct nc_control *cont
     nc_release(&control->clock, nc_clock_at(q->operation, n), q->waiter);
 }
 
-/* Reader: waits until n fragments of this operation are announced in my receive control slot, or in
- * the writer's send control slot (acquire of R1). */
+/* Reader: what to wait for until n fragments of this operation are announced in my receive control
+ * slot, or in the writer's send control slot. */
+static inline struct nc_awaited nc_queue_announced(const struct nc_queue *q,
+                                                   const struct nc_control *control, uint64_t n)
+{
+    return (struct nc_awaited){.word = &control->clock, .clock = nc_clock_at(q->operation, n)};
+}
+
+/* Reader: whether they are announced (acquire of R1). */
+static inline bool nc_queue_is_announced(const struct nc_queue *q, const struct nc_control *control,
+                                         uint64_t n)
+{
+    return nc_clock_reached(nc_atomic_acquire(&control->clock), nc_clock_at(q->operation, n));
+}
+
+/* Reader: whether an announced message belongs to the same call as this rank's operation. A program
+ * in which ranks call different collectives is wrong; the reader then leaves the message alone, and
+ * notes whose it is. */
+static inline bool nc_queue_is_of_call(struct nc_queue *q, const struct nc_control *control,
+                                       int rank)
+{
+    if (__builtin_expect(control->header.call == q->call, 1))
+        return true;
+    if (!q->stranger.call)
+        q->stranger = (struct nc_stranger){rank, (uint16_t) control->header.call};
+    return false;
+}
+
+/* Reader: waits until they are announced (acquire of R1). */
 static inline void nc_queue_await(struct nc_queue *q, const struct nc_control *control, uint64_t n)
 {
     nc_wait_clock(&control->clock, nc_clock_at(q->operation, n), q->waiter);
@@ -249,7 +295,7 @@ static inline void nc_queue_await(struct nc_queue *q, const struct nc_control *c
 static inline void nc_queue_acknowledge(struct nc_queue *q, uint64_t n)
 {
     /* release R2: my reads of these slots are over, the writer may overwrite them; partners:
-     * renew_use, nc_queue_recv_slot_is_free, nc_queue_await_recv_slot */
+     * renew_use, nc_queue_recv_slot_is_free */
     nc_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, n), q->waiter);
 }
 

@@ -93,6 +93,7 @@ static void meet(struct reduce *r, int k)
         r->unequal = true;
         flow->control = NULL;
     }
+    r->unequal |= flow->header.incomplete;
 }
 
 /* J3 of all sources, in round 0 only. */
@@ -221,6 +222,7 @@ static void tree_round(struct reduce *r, uint64_t i)
     if (r->part->parent >= 0)
         place = nc_transfer_take_slot(r->transfer, &r->readers, i);
     reduce_children(r, i, place);
+    r->mine->header.incomplete = r->unequal;
     if (place)
         nc_transfer_announce(r->transfer, r->mine->control, &r->mine->header, i);
     acknowledge(r, i + 1);
@@ -317,10 +319,12 @@ static const char *await_inline(struct reduce *r, int k, size_t bytes)
     struct nc_control *control = nc_queue_send_control(q, rank);
 
     nc_queue_await(q, control, 1);
-    if (control->header.total != bytes || control->header.fragment != 0) {
+    if (!nc_queue_is_of_call(q, control, rank) || control->header.total != bytes ||
+        control->header.fragment != 0) {
         r->unequal = true;
         return NULL;
     }
+    r->unequal |= control->header.incomplete;
     if (r->copied || bytes == 0)
         return NULL;
     nc_copy_count(r->transfer->traffic, bytes, nc_transfer_remote(r->transfer, rank));
@@ -329,7 +333,7 @@ static const char *await_inline(struct reduce *r, int k, size_t bytes)
 
 static void inline_up_the_tree(struct reduce *r)
 {
-    const struct nc_control_header header = {.total = nc_stream_rest(r->stream)};
+    struct nc_control_header header = {.total = nc_stream_rest(r->stream)};
     struct accumulation f = {.r = r, .n = header.total / r->kernel->element};
     struct nc_control *control = NULL;
 
@@ -345,6 +349,7 @@ static void inline_up_the_tree(struct reduce *r)
             accumulate_packed(&f, theirs);
     }
     accumulate_end(&f);
+    header.incomplete = r->unequal;
     if (control)
         nc_transfer_put(r->transfer, control, NC_REDUCE_PAD, &header, inline_elements(control));
 }

@@ -80,15 +80,22 @@ static bool send_round(struct scatter *s)
     return any;
 }
 
-/* Waits, for the first reader, only after a round in which no reader had a free slot, so that one
- * slow reader does not hold up the others. */
+/* Waits until one of the readers has a free slot. */
+static void await_any(const struct scatter *s)
+{
+    struct nc_transfer *t = s->transfer;
+
+    for (int k = 0; k < s->open; k++)
+        t->awaited[k] = nc_queue_recv_slot_free(t->queue, t->flow[k].rank, t->flow[k].next);
+    nc_wait_any(t->awaited, s->open, t->queue->waiter);
+}
+
+/* A reader that is late holds up none of the others. */
 static void send_fragments(struct scatter *s)
 {
-    const struct nc_flow *first = s->transfer->flow;
-
     while (s->open > 0) {
         if (!send_round(s))
-            nc_queue_await_recv_slot(s->transfer->queue, first->rank, first->next);
+            await_any(s);
     }
 }
 

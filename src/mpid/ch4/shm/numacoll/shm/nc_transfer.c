@@ -67,13 +67,14 @@ void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct
     uint64_t f = nc_frag_choose(bytes, t->largest_fragment, t->sqrt_rule);
     bool own = rank == t->queue->rank;
 
-    *flow = (struct nc_flow){.header = {.total = bytes,
-                                        .fragment = (uint32_t) f,
-                                        .first_slot = own ? nc_queue_position(t->queue) : 0},
-                             .stream = stream,
-                             .fragments = nc_frag_count(bytes, f),
-                             .rank = rank,
-                             .how = nc_transfer_remote(t, rank)};
+    *flow = (struct nc_flow){
+        .header = {.total = bytes,
+                   .fragment = (uint32_t) f,
+                   .first_slot = own ? nc_queue_position(t->queue) & NC_FIRST_SLOT_MASK : 0},
+        .stream = stream,
+        .fragments = nc_frag_count(bytes, f),
+        .rank = rank,
+        .how = nc_transfer_remote(t, rank)};
 }
 
 void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
@@ -112,6 +113,8 @@ void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct 
     nc_queue_await(t->queue, control, 1);
     flow->control = control;
     flow->header = control->header;
+    if (!nc_queue_is_of_call(t->queue, control, rank))
+        flow->header = (struct nc_control_header){.total = 0};
     flow->stream = stream;
     flow->fragments = 0;
     if (flow->header.fragment)

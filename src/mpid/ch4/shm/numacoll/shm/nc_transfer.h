@@ -50,7 +50,7 @@ struct nc_flow {
     struct nc_control_header header;
     struct nc_stream *stream;
     uint64_t fragments; /* 0: the message is inline */
-    uint64_t next;      /* fragments moved so far; only the root of a scatter uses it */
+    uint64_t next;      /* fragments moved so far; only roots of scatters and gathers use it */
     int rank;           /* the rank whose region has the slots */
     int how;            /* bits of nc_copy_how for the copies */
     int copied;         /* 0, or the error of a copy; after it no more is copied */
@@ -64,7 +64,8 @@ struct nc_transfer {
     size_t cache_bytes;        /* larger messages are stored past the cache */
     const int *numa;           /* [ranks] NUMA node of each rank, for the traffic */
     struct nc_traffic *traffic;
-    struct nc_flow *flow; /* [ranks] the flows of the current call; bcast needs none */
+    struct nc_flow *flow;       /* [ranks] the flows of the current call; bcast needs none */
+    struct nc_awaited *awaited; /* [ranks] what they wait for; only roots use it */
 };
 
 /* The bit of nc_copy_how for a copy to or from the region of `rank`: whether it is on another NUMA
@@ -90,8 +91,10 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
                                         struct nc_control *control,
                                         const struct nc_control_header *header, uint64_t i)
 {
-    if (i == 0)
+    if (i == 0) {
         control->header = *header;
+        control->header.call = transfer->queue->call;
+    }
     nc_queue_announce(transfer->queue, control, i + 1);
 }
 
@@ -177,9 +180,10 @@ void nc_transfer_send(const struct nc_transfer *transfer, struct nc_flow *flow,
 
 /* ---- the reader ---- */
 
-/* Waits for the first announcement in a control slot, and fills the flow as its header says. rank:
- * whose region has the slots. alike: how many messages of this size the call receives; if together
- * they exceed cache_bytes, they are stored past the cache. */
+/* Waits for the first announcement in a control slot, and fills the flow as its header says; a
+ * message of another call counts as an empty one. rank: whose region has the slots. alike: how many
+ * messages of this size the call receives; if together they exceed cache_bytes, they are stored
+ * past the cache. */
 void nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
                       struct nc_control *control, struct nc_stream *stream, int rank, int alike);
 

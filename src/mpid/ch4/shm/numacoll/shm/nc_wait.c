@@ -1,6 +1,6 @@
-/* The slow part of a wait. nc_wait_clock (nc_wait.h) calls it when its first look has failed. It
- * goes through three stages: spin, yield the processor, sleep in the kernel; in each of them it
- * also runs MPICH's progress engine. PROTOCOLS.md, section 5. */
+/* The wait for one of some words. nc_wait_clock (nc_wait.h) calls it when its first look has
+ * failed. It goes through three stages: spin, yield the processor, sleep in the kernel; in each of
+ * them it also runs MPICH's progress engine. PROTOCOLS.md, section 5. */
 
 #define _GNU_SOURCE
 #include "nc_wait.h"
@@ -186,44 +186,74 @@ int nc_wait_spins_of(uint64_t ns)
 
 /* ---- the wait ---- */
 
-/* One round of loads; whether `wanted` is reached. */
-static bool spin(const struct nc_atomic *at, nc_clock wanted, int spins)
+/* What a wait is for: one of n words. */
+struct goal {
+    const struct nc_awaited *awaited;
+    int n;
+};
+
+/* Whether one of the words has reached its clock. */
+static inline bool is_reached(const struct goal *g)
 {
-    for (int i = 0; i < spins; i++) {
-        if (nc_clock_reached(nc_atomic_acquire(at), wanted))
+    for (int k = 0; k < g->n; k++) {
+        if (nc_clock_reached(nc_atomic_acquire(g->awaited[k].word), g->awaited[k].clock))
+            return true;
+    }
+    return false;
+}
+
+/* The same, in one order with the marks of sleepers (S4). */
+static bool is_reached_ordered(const struct goal *g)
+{
+    for (int k = 0; k < g->n; k++) {
+        if (nc_clock_reached(nc_atomic_load_ordered(g->awaited[k].word), g->awaited[k].clock))
+            return true;
+    }
+    return false;
+}
+
+/* One round of loads; whether the goal is reached. */
+static bool spin(const struct goal *g, int spins)
+{
+    for (int i = 0; i < spins; i += g->n) {
+        if (is_reached(g))
             return true;
         nc_atomic_pause();
     }
     return false;
 }
 
-/* Calls progress, unless it has failed. */
-static void look_after_mpich(struct nc_waiter *w)
+/* Calls progress, unless it has failed, until it has no more to do or the wait is over: others may
+ * give it more and more to do. */
+static void look_after_mpich(struct nc_waiter *w, const struct goal *g)
 {
-    if (w->progress && w->error == 0)
-        w->error = w->progress(w->context);
+    do {
+        w->busy = false;
+        if (w->progress && w->error == 0)
+            w->error = w->progress(w->context);
+    } while (w->busy && w->error == 0 && !is_reached(g));
 }
 
-/* Parks, looks once more at the clock and at MPICH's queues, and sleeps (S1 to S7). */
-static void sleep_for(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *w,
-                      struct nc_patience *p)
+/* Parks, looks once more at the clocks and at MPICH's queues, and sleeps (S1 to S7). */
+static void sleep_for(const struct goal *g, struct nc_waiter *w, struct nc_patience *p)
 {
     uint32_t heard = w->bell ? nc_bell_listen(w->bell) : 0; /* S1 */
 
     if (w->parking)
-        nc_parking_enter(w->parking, at, wanted);                /* S2, S3 */
-    if (!nc_clock_reached(nc_atomic_load_ordered(at), wanted)) { /* S4 */
-        look_after_mpich(w);                                     /* S5 */
-        if (nc_wait_sleep(w, p, heard, w->parking != NULL) &&    /* S6 */
-            w->parking && nc_clock_reached(nc_atomic_acquire(at), wanted))
+        nc_parking_enter(w->parking, g->awaited, g->n);       /* S2, S3 */
+    if (!is_reached_ordered(g)) {                             /* S4 */
+        look_after_mpich(w, g);                               /* S5 */
+        if (nc_wait_sleep(w, p, heard, w->parking != NULL) && /* S6 */
+            w->parking && is_reached(g))
             w->missed++;
     }
     if (w->parking)
-        nc_parking_leave(w->parking, at); /* S7 */
+        nc_parking_leave(w->parking, g->awaited, g->n); /* S7 */
 }
 
-void nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *w)
+void nc_wait_any(const struct nc_awaited *awaited, int n, struct nc_waiter *w)
 {
+    const struct goal goal = {awaited, n};
     int spins = w->yield || w->sleep ? OVERSUBSCRIBED_SPINS : w->spins ? w->spins : NC_WAIT_SPINS;
     unsigned yields = !w->yield                        ? 1
                       : w->ranks > YIELDS_PER_PROGRESS ? w->ranks
@@ -231,11 +261,11 @@ void nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waite
     struct nc_patience patience = {0};
     uint64_t *ended = &w->ended_spinning;
 
-    for (unsigned round = 0; !spin(at, wanted, spins); round++) {
+    for (unsigned round = 0; !spin(&goal, spins); round++) {
         enum nc_stage stage = nc_wait_stage(w, &patience);
 
         if (stage == NC_STAGE_SLEEP) {
-            sleep_for(at, wanted, w, &patience);
+            sleep_for(&goal, w, &patience);
             ended = &w->ended_asleep;
             continue;
         }
@@ -244,7 +274,7 @@ void nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waite
         if (ended != &w->ended_asleep)
             ended = stage == NC_STAGE_YIELD ? &w->ended_yielding : &w->ended_in_progress;
         if (stage == NC_STAGE_SPIN || round % yields == yields - 1)
-            look_after_mpich(w);
+            look_after_mpich(w, &goal);
     }
     ++*ended;
 }

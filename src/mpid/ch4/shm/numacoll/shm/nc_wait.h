@@ -1,7 +1,7 @@
-/* Waiting for a word in shared memory to reach a clock, and storing a clock so that whoever sleeps
- * for it wakes. All waits of the queues and of the barriers end up here, and all their releases;
- * nc_wait.c has the only spin loop of the component. mpich/rest.c takes the stages of a wait from
- * here for MPICH's own waits. PROTOCOLS.md, section 5. */
+/* Waiting for a word in shared memory, or one of several, to reach a clock, and storing a clock so
+ * that whoever sleeps for it wakes. All waits of the queues and of the barriers end up here, and
+ * all their releases; nc_wait.c has the only spin loop of the component. mpich/rest.c takes the
+ * stages of a wait from here for MPICH's own waits. PROTOCOLS.md, section 5. */
 
 #ifndef NC_WAIT_H_INCLUDED
 #define NC_WAIT_H_INCLUDED
@@ -17,9 +17,10 @@
  * communicator has a waiter of its own, so that threads that use different communicators do not
  * share one. With all fields zero a wait spins, then yields, and nobody sleeps for long. */
 struct nc_waiter {
-    /* Runs the rest of the process for a moment (MPICH's progress engine). Returns 0 or an error.
-     * May be NULL. */
+    /* Runs the rest of the process for a moment (MPICH's progress engine), and sets `busy` if it is
+     * to be called again at once. Returns 0 or an error. May be NULL. */
     int (*progress)(void *context);
+    bool busy;
     /* Called with true before the thread gives its processor away, and with false after: it leaves
      * the lock that MPICH's other threads wait for. NULL: there is none. */
     void (*step_aside)(void *context, bool aside);
@@ -88,21 +89,21 @@ int nc_wait_spins_of(uint64_t ns);
 
 /* ---- waiting ---- */
 
-/* The slow part of nc_wait_clock, for a word that has not reached `wanted` yet. */
-void nc_wait_slowly(const struct nc_atomic *at, nc_clock wanted, struct nc_waiter *waiter);
+/* Waits until one of n >= 1 words has reached its clock. An error of progress does not end the
+ * wait; it is kept in waiter->error. The acquire is the partner of R1 to R6 (PROTOCOLS.md); the
+ * caller says of which. */
+void nc_wait_any(const struct nc_awaited *awaited, int n, struct nc_waiter *waiter);
 
 /* Loads in a round of spinning, with a PAUSE after each. A round takes many times as long as a
  * cache line needs to come from another core. */
 #define NC_WAIT_SPINS 200
 
-/* Waits until *at has reached the clock `wanted`. An error of progress does not end the wait; it is
- * kept in waiter->error. The acquire is the partner of R1 to R6 (PROTOCOLS.md); the caller says of
- * which. */
+/* Waits until *at has reached the clock `wanted`, as nc_wait_any does. */
 static inline void nc_wait_clock(const struct nc_atomic *at, nc_clock wanted,
                                  struct nc_waiter *waiter)
 {
     if (!nc_clock_reached(nc_atomic_acquire(at), wanted))
-        nc_wait_slowly(at, wanted, waiter);
+        nc_wait_any(&(struct nc_awaited){.word = at, .clock = wanted}, 1, waiter);
 }
 
 /* ---- releasing ---- */

@@ -1,0 +1,34 @@
+/* For test/mpi/faults: ranks in different calls of a communicator. Each rank prints `ended RANK` or
+ * `error RANK`, for the call that is wrong.
+ *   astray collectives   rank 0 is in an allreduce, the others in an allgather
+ *   astray roots         a gather to rank 0, but the last rank thinks that rank 1 is the root
+ *   astray late          a barrier, to which rank 1 comes after 2.5 seconds */
+
+#include "nctest.h"
+
+#include <unistd.h>
+
+static int go_astray(const char *how)
+{
+    int one = 1, all[64];
+
+    if (!strcmp(how, "collectives"))
+        return nc_rank == 0 ? MPI_Allreduce(&one, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)
+                            : MPI_Allgather(&one, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    if (!strcmp(how, "roots"))
+        return MPI_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, nc_rank == nc_size - 1,
+                          MPI_COMM_WORLD);
+    if (nc_rank == 1)
+        usleep(2500000);
+    return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    nc_init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 4; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    printf("%s %d\n", go_astray(argc > 1 ? argv[1] : "late") ? "error" : "ended", nc_rank);
+    return MPI_Finalize();
+}

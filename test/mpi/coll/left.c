@@ -1,0 +1,24 @@
+/* Tests communicators that a program does not free before MPI_Finalize: numacoll gives their memory
+ * back. test/mpi/faults runs it. MPI_T lives on, and shows what is left. */
+
+#include "nctest.h"
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+    unsigned long long before, after;
+
+    nc_init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 10; i++)
+        nc_bcast(&(int){0}, 1, MPI_INT, 0, comm);
+    before = nc_segment_bytes();
+    nc_finish();
+    after = nc_segment_bytes();
+    if (!before || after) {
+        printf("rank %d: %llu bytes in segments before MPI_Finalize, %llu after it\n", nc_rank,
+               before, after);
+        return 1;
+    }
+    return 0;
+}

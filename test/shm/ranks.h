@@ -1,0 +1,21 @@
+/* The ranks of a test, as threads of this process or as processes that it forks. */
+#ifndef RANKS_H
+#define RANKS_H
+
+#include <stdbool.h>
+
+enum ranks_kind { THREADS, PROCESSES, RANKS_KINDS };
+
+/* Runs main(run, rank), which returns how many errors it found, for each rank, and waits. A process
+ * that takes longer than `seconds` ends. Returns the number of errors, or of processes that found
+ * some. */
+int run_ranks(enum ranks_kind kind, int ranks, int (*main)(const void *run, int rank),
+              const void *run, unsigned seconds);
+
+/* Leaves out the ranks that are not of a kind: "threads" or "processes". False: another word. */
+bool ranks_only(const char *kind);
+
+/* Whether the ranks of a kind run. */
+bool ranks_run(enum ranks_kind kind);
+
+#endif
