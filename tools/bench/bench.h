@@ -39,6 +39,7 @@ enum blocks { NO_BLOCK, ONE_BLOCK, BLOCK_PER_RANK };
 struct collective {
     const char *name; /* lower case, otherwise as in MPIR_CVAR_<NAME>_INTRA_ALGORITHM */
     bool rooted;
+    bool displaced;                        /* has displacements */
     enum blocks in, out;                   /* NO_BLOCK in both: the collective has no size */
     int (*make)(const struct call *call);  /* makes the call; returns MPI's error */
     void (*fill)(const struct call *call); /* writes the inputs, and wrong results into the outputs;
@@ -51,6 +52,9 @@ const struct collective *collective_find(const char *name);
 
 /* Writes the names of all collectives to text[n], ", " between. */
 void collective_names(char *text, size_t n);
+
+/* Calls what(name) for each collective. */
+void collective_each(void (*what)(const char *name));
 
 bool collective_has_size(const struct collective *collective);
 
@@ -91,6 +95,7 @@ struct options {
     bool off_cache;
     bool rotate_root;
     const char *csv, *json, *plot; /* files, or NULL */
+    char **command;                /* the words of the command line, then NULL */
 };
 
 /* Parses what can be parsed without MPI. A wrong option or --help ends the process on every rank;
@@ -152,18 +157,23 @@ void stats_summarise(struct result *result, struct series *series, const struct 
 
 /* ---- gate.c ---- */
 
-/* The barrier before each call, the same for all algorithms. After it all ranks start at the same
- * moment; gate_pass returns this moment, in seconds of gate_now(). Every rank of the communicator
- * calls gate_init, gate_pass and gate_finish. */
+/* The barrier before each call, the same for all algorithms. After it all ranks of one node start
+ * at the same moment (gate_common_start), those of several nodes each when it leaves the barrier;
+ * gate_pass returns this moment, in seconds of gate_now(). Every rank of the communicator calls
+ * gate_init, gate_pass and gate_finish. */
 void gate_init(MPI_Comm comm);
 double gate_pass(void);
 double gate_now(void);
+bool gate_common_start(void);
 void gate_finish(void);
 
 /* ---- switch.c ---- */
 
 /* Selects the algorithm that serves, through MPI_T. The functions that return a text return what is
  * wrong, or NULL. */
+
+/* Before MPI_Init: no variable of the environment and no selection file gives numacoll a call. */
+void switch_environment(void);
 
 const char *switch_init(void);
 void switch_finish(void);
@@ -181,8 +191,11 @@ const char *switch_on(const struct algorithm *algorithm);
 void switch_off(void);
 
 /* The number of this program's calls that numacoll has served in this process as the algorithm
- * says. Valid between switch_on and switch_off, for an algorithm of numacoll. */
+ * says; for other algorithms, at all. Valid between switch_on and switch_off. */
 unsigned long long switch_served(void);
+
+/* Whether a segment of this process has fewer slots than asked for, to fit the node's budget. */
+bool switch_shortened(void);
 
 /* The communicator for the calls of an algorithm: comm, or a duplicate with the algorithm's
  * parameters as info keys. *problem: what is wrong, empty if MPI has already written a message, or
@@ -195,6 +208,7 @@ MPI_Comm switch_comm(const struct algorithm *algorithm, MPI_Comm comm, const cha
 struct measurement {
     const struct collective *collective;
     int ranks;
+    bool common_start; /* of all ranks of a call */
     struct result cell[MAX_SIZES][MAX_ALGORITHMS];
 };
 

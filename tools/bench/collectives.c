@@ -122,7 +122,8 @@ static bool blocks_are(const unsigned char *blocks, const struct call *c)
 /* The outputs are filled with wrong data, so that a call that writes nothing is noticed. */
 static void fill_for_one(const struct call *c)
 {
-    fill_blocks(c->in, c, c->seed);
+    if (c->rank == c->root)
+        fill_blocks(c->in, c, c->seed);
     fill_block(c->out, c->m, c->seed + (unsigned) c->rank + 1);
 }
 
@@ -135,6 +136,13 @@ static void fill_own(const struct call *c)
 {
     fill_block(c->in, c->m, c->seed + (unsigned) c->rank);
     fill_blocks(c->out, c, c->seed + 1);
+}
+
+static void fill_at_root(const struct call *c)
+{
+    fill_block(c->in, c->m, c->seed + (unsigned) c->rank);
+    if (c->rank == c->root)
+        fill_blocks(c->out, c, c->seed + 1);
 }
 
 static bool blocks_are_all(const struct call *c)
@@ -247,16 +255,16 @@ static int barrier(const struct call *c)
 /* ---- the table ---- */
 
 static const struct collective table[] = {
-    {"bcast", true, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify},
-    {"barrier", false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL},
-    {"scatter", true, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one},
-    {"scatterv", true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one},
-    {"gather", true, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_own, verify_at_root},
-    {"gatherv", true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_own, verify_at_root},
-    {"allgather", false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all},
-    {"allgatherv", false, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all},
-    {"reduce", true, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root},
-    {"allreduce", false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums},
+    {"bcast", true, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify},
+    {"barrier", false, false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL},
+    {"scatter", true, false, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one},
+    {"scatterv", true, true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one},
+    {"gather", true, false, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_at_root, verify_at_root},
+    {"gatherv", true, true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_at_root, verify_at_root},
+    {"allgather", false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all},
+    {"allgatherv", false, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all},
+    {"reduce", true, false, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root},
+    {"allreduce", false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 
@@ -275,6 +283,12 @@ void collective_names(char *text, size_t n)
 
     for (int i = 0; i < table_rows && used < n; i++)
         used += (size_t) snprintf(text + used, n - used, "%s%s", i ? ", " : "", table[i].name);
+}
+
+void collective_each(void (*what)(const char *name))
+{
+    for (int i = 0; i < table_rows; i++)
+        what(table[i].name);
 }
 
 bool collective_has_size(const struct collective *collective)

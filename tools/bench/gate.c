@@ -88,6 +88,11 @@ double gate_pass(void)
     return shared ? pass_shared() : pass_messages();
 }
 
+bool gate_common_start(void)
+{
+    return shared;
+}
+
 void gate_finish(void)
 {
     if (window != MPI_WIN_NULL)

@@ -3,9 +3,11 @@
 
 #include "bench.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int rank, ranks;
@@ -41,6 +43,27 @@ static const char *check_algorithms(const struct options *o)
     return error;
 }
 
+/* MPI's displacements are ints. */
+static const char *check_displacements(const struct options *o)
+{
+    static char problem[256];
+
+    for (int c = 0; c < o->collective_count; c++) {
+        for (int s = 0; s < o->size_count && o->collectives[c]->displaced; s++) {
+            for (int i = 0; i < o->rank_count_count; i++) {
+                if ((size_t) (o->rank_counts[i] - 1) * o->sizes[s] <= INT_MAX)
+                    continue;
+                snprintf(problem, sizeof problem,
+                         "%s, %d ranks, %zu bytes: displacements are ints: size times ranks - 1 "
+                         "must be at most %d",
+                         o->collectives[c]->name, o->rank_counts[i], o->sizes[s], INT_MAX);
+                return problem;
+            }
+        }
+    }
+    return NULL;
+}
+
 /* Whether the file can be written. A file that did not exist does not exist afterwards. */
 static const char *check_file(const char *option, const char *file)
 {
@@ -74,11 +97,27 @@ static const char *check_plot(const struct options *o)
     return error;
 }
 
+/* Whether two names are of one file; files that do not exist yet are compared by name. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+
+    if (stat(a, &sa) || stat(b, &sb))
+        return !strcmp(a, b);
+    return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
 /* Only rank 0 writes files. */
 static const char *check_files(const struct options *o)
 {
+    static char problem[1024];
     const char *error = NULL;
 
+    if (o->csv && o->json && same_file(o->csv, o->json)) {
+        snprintf(problem, sizeof problem, "--csv=%s --json=%s: must be different files", o->csv,
+                 o->json);
+        return problem;
+    }
     if (rank == 0 && o->csv)
         error = check_file("csv", o->csv);
     if (rank == 0 && o->json && !error)
@@ -92,6 +131,7 @@ static bool check(struct options *o)
 {
     return all_well(MPI_COMM_WORLD, check_ranks(o)) && all_well(MPI_COMM_WORLD, switch_init()) &&
            all_well(MPI_COMM_WORLD, check_algorithms(o)) &&
+           all_well(MPI_COMM_WORLD, check_displacements(o)) &&
            all_well(MPI_COMM_WORLD, check_files(o));
 }
 
@@ -169,13 +209,12 @@ static bool run(struct options *o)
 int main(int argc, char **argv)
 {
     static struct options options;
-    const char *launched = getenv("PMI_RANK");
+    const char *launched = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
     bool good;
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
-    /* MPICH reads this variable in MPI_Init. With it the algorithm `auto` is MPICH's own choice,
-     * whatever the user's environment says */
-    setenv("MPIR_CVAR_NUMACOLL_COLLECTIVES", "none", 1);
+    /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice */
+    switch_environment();
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -13,8 +13,8 @@ enum {
     MIN_CALLS = 32,
     MAX_CALLS = 2000,
     TRIAL_CALLS = 3,
-    WARM_UP =
-        2, /* calls on a new communicator: numacoll serves from the second on (CREATE_AFTER) */
+    WARM_UP = 20, /* calls on a new communicator: numacoll serves from the second on
+                     (CREATE_AFTER), and where its segment begins small it has grown by then */
     PAGE = 4096,
     LINE = 64
 };
@@ -41,7 +41,9 @@ struct bench {
 
 static size_t pages(const struct bench *b, enum blocks blocks, size_t m)
 {
-    size_t bytes = blocks == BLOCK_PER_RANK ? m * (size_t) b->ranks : blocks == ONE_BLOCK ? m : 0;
+    /* only the root has a block of each rank */
+    bool root = !b->collective->rooted || b->options->rotate_root || b->rank == 0;
+    size_t bytes = blocks == ONE_BLOCK ? m : blocks == NO_BLOCK ? 0 : root * m * (size_t) b->ranks;
 
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
@@ -52,7 +54,25 @@ static size_t step(const struct bench *b, size_t m)
     return pages(b, b->collective->in, m) + pages(b, b->collective->out, m) + PAGE;
 }
 
-static bool make_pool(struct bench *b)
+/* Whether the pools of all ranks of the node fit its memory. What is wrong, or NULL. */
+static const char *pools_fit(const struct bench *b)
+{
+    static char problem[256];
+    unsigned long long mine = b->pool.size, all, memory = machine_get()->memory;
+    MPI_Comm node;
+    int n;
+
+    MPI_Comm_split_type(b->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &n);
+    MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, node);
+    MPI_Comm_free(&node);
+    snprintf(problem, sizeof problem,
+             "%s, %d ranks: buffers of %d ranks of a node need %llu MiB, its memory is %llu MiB",
+             b->collective->name, b->ranks, n, all >> 20, memory >> 20);
+    return memory && all > memory ? problem : NULL;
+}
+
+static void size_pool(struct bench *b)
 {
     const struct options *o = b->options;
     const struct machine *machine = machine_get();
@@ -65,11 +85,18 @@ static bool make_pool(struct bench *b)
         if (largest < step(b, o->sizes[s]))
             largest = step(b, o->sizes[s]);
     }
-    b->pool.size = largest + 2 * PAGE + (o->off_cache ? 2 * cache : 0);
-    b->pool.bytes = malloc(b->pool.size);
+    b->pool.size = (largest + 2 * PAGE + (o->off_cache ? 2 * cache : 0)) / PAGE * PAGE;
+}
+
+static bool make_pool(struct bench *b)
+{
+    size_pool(b);
+    if (!all_well(b->comm, pools_fit(b)))
+        return false;
+    b->pool.bytes = aligned_alloc(PAGE, b->pool.size);
     if (b->pool.bytes)
         memset(b->pool.bytes, 1, b->pool.size);
-    return b->pool.bytes;
+    return all_well(b->comm, b->pool.bytes ? NULL : "no memory for the buffers");
 }
 
 /* Chooses the buffers of the next call. With --off-cache they are picked at random from many,
@@ -146,11 +173,13 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
                   unsigned long long served)
 {
     const struct algorithm *algorithm = &b->options->algorithms[a];
-    unsigned long long made = (unsigned long long) (n + dropped_of(n));
+    unsigned long long made = (unsigned long long) (n + dropped_of(n)),
+                       wanted = algorithm_is_numacoll(algorithm) ? made : 0;
     char count[128], text[512];
 
-    snprintf(count, sizeof count, "numacoll served %llu of %llu calls as asked", served, made);
-    if (!problem && algorithm_is_numacoll(algorithm) && served != made)
+    snprintf(count, sizeof count, "numacoll served %llu of %llu calls%s", served, made,
+             wanted ? " as asked" : ": must be none");
+    if (!problem && served != wanted)
         problem = count;
     snprintf(text, sizeof text, "%s, %d ranks, %s, %zu bytes: %s", b->collective->name, b->ranks,
              algorithm->label, m, problem ? problem : "");
@@ -267,6 +296,18 @@ static void warm_up(struct bench *b, int a)
     switch_off();
 }
 
+/* Algorithms are compared with the queues that they ask for. What is wrong, or NULL. */
+static const char *full_queue(const struct bench *b, int a)
+{
+    static char problem[512];
+
+    snprintf(problem, sizeof problem,
+             "%s, %d ranks, %s: its queue was shortened to fit MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE "
+             "(KiB): must be more, or fewer algorithms",
+             b->collective->name, b->ranks, b->options->algorithms[a].label);
+    return collective_has_size(b->collective) && switch_shortened() ? problem : NULL;
+}
+
 static bool make_comms(struct bench *b)
 {
     bool good = true;
@@ -279,6 +320,7 @@ static bool make_comms(struct bench *b)
         good = all_well(b->comm, problem);
         if (good)
             warm_up(b, a);
+        good = good && all_well(b->comm, full_queue(b, a));
     }
     return good;
 }
@@ -299,9 +341,10 @@ bool measure(const struct options *o, MPI_Comm comm, struct measurement *measure
     MPI_Comm_rank(comm, &b.rank);
     MPI_Comm_size(comm, &b.ranks);
     measurement->ranks = b.ranks;
+    measurement->common_start = gate_common_start();
     if (!all_well(comm, switch_open(b.collective)))
         return false;
-    good = all_well(comm, make_pool(&b) ? NULL : "no memory for the buffers");
+    good = make_pool(&b);
     if (good) {
         good = make_comms(&b);
         settle(&b);

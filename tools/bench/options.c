@@ -381,13 +381,18 @@ void options_parse(struct options *o, int argc, char **argv, int rank)
 {
     static const struct argp argp = {choices, parse, "[COLLECTIVE[,COLLECTIVE..]]", doc, 0, 0, 0};
     int errors = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+    /* in the user's order: argp puts options first */
+    char **words = calloc((size_t) argc + 1, sizeof *words);
 
+    for (int i = 0; i < argc && words; i++)
+        words[i] = argv[i];
     argp_err_exit_status = EXIT_FAILURE;
     if (rank > 0) {
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
     argp_parse(&argp, argc, argv, 0, 0, o);
+    o->command = words;
     dup2(errors, STDERR_FILENO);
     close(errors);
     close(nowhere);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- table ---- */
@@ -42,6 +43,9 @@ static void table_head(const struct options *o, const struct measurement *m)
     machine_text(where, sizeof where);
     printf("# %s: microseconds per call of the slowest rank, %d rounds\n# %s\n", what, o->rounds,
            where);
+    if (!m->common_start)
+        printf("# several nodes: no common start, each rank's time is from its own; machine and "
+               "processors are the first rank's\n");
     printf("%9s  %-*s %11s %11s %11s %11s %7s %6s  %s\n",
            collective_has_size(m->collective) ? "size" : "", label_width(o), "algorithm", "median",
            "min", "p90", "p99", "cv", "calls", "ratio [low..high]");
@@ -108,10 +112,17 @@ static bool closed(FILE *f, const char *file)
 
 /* ---- CSV ---- */
 
-/* Writes a text, in double quotes if it has a comma. */
+/* Writes a text; one with a comma, a quote or a line's end in double quotes, its own doubled. */
 static void csv_text(FILE *f, const char *text)
 {
-    fprintf(f, strchr(text, ',') ? "\"%s\"" : "%s", text);
+    bool quoted = strpbrk(text, ",\"\r\n");
+
+    if (quoted)
+        putc('"', f);
+    for (; *text; text++)
+        fprintf(f, quoted && *text == '"' ? "\"%c" : "%c", *text);
+    if (quoted)
+        putc('"', f);
 }
 
 static void csv_rows(FILE *f, const struct options *o, const struct measurement *m)
@@ -204,6 +215,23 @@ static struct json_object *json_environment(void)
     return j;
 }
 
+/* What, when and where: version, date, host and command. */
+static void add_run(struct json_object *j, const struct options *o)
+{
+    struct json_object *command = json_object_new_array();
+    char date[32], host[256] = "";
+    time_t now = time(NULL);
+
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    gethostname(host, sizeof host - 1);
+    for (char **word = o->command; word && *word; word++)
+        json_object_array_add(command, json_object_new_string(*word));
+    add_text(j, "numacoll", NUMACOLL_VERSION);
+    add_text(j, "date", date);
+    add_text(j, "host", host);
+    json_object_object_add(j, "command", command);
+}
+
 static struct json_object *json_options(const struct options *o)
 {
     struct json_object *j = json_object_new_object(), *algorithms = json_object_new_array();
@@ -237,6 +265,7 @@ static struct json_object *json_measurement(const struct options *o, const struc
 
     add_text(j, "collective", m->collective->name);
     add_number(j, "ranks", (uint64_t) m->ranks);
+    json_object_object_add(j, "common_start", json_object_new_boolean(m->common_start));
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++)
             json_object_array_add(
@@ -251,6 +280,7 @@ bool output_json(const struct options *o, const struct measurement *all, int n)
     struct json_object *j = json_object_new_object(), *measurements = json_object_new_array();
     bool good;
 
+    add_run(j, o);
     json_object_object_add(j, "machine", json_machine());
     json_object_object_add(j, "environment", json_environment());
     json_object_object_add(j, "options", json_options(o));

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "MPIR_CVAR_NUMACOLL_"
@@ -108,6 +109,24 @@ static const char *not_among_variables(bool enumerated)
 }
 
 /* ---- start and end ---- */
+
+/* The device's choice is made after MPICH's, and is not written through MPI_T. */
+static void device_chooses(const char *collective)
+{
+    char name[128];
+
+    make_name(name, sizeof name, "MPIR_CVAR_", collective, "_POSIX_INTRA_ALGORITHM");
+    setenv(name, "auto", 1);
+}
+
+void switch_environment(void)
+{
+    setenv(PREFIX "COLLECTIVES", "none", 1);
+    setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+    setenv("MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+    setenv("MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+    collective_each(device_chooses);
+}
 
 const char *switch_init(void)
 {
@@ -242,7 +261,7 @@ static void open_counter(const struct algorithm *a)
     snprintf(name, sizeof name, "numacoll_%s_calls", opened->name);
     if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
         return;
-    for (int i = 0; i < a->parameter_count; i++) {
+    for (int i = 0; i < a->parameter_count && algorithm_is_numacoll(a); i++) {
         if (names_way(&a->parameters[i], &way))
             index = way;
     }
@@ -259,6 +278,24 @@ static void close_counter(void)
         MPI_T_pvar_session_free(&session);
     }
     counted = false;
+}
+
+bool switch_shortened(void)
+{
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle segments;
+    unsigned long long n = 0;
+    int index, count;
+
+    if (MPI_T_pvar_get_index("numacoll_shortened_segments", MPI_T_PVAR_CLASS_LEVEL, &index) ||
+        MPI_T_pvar_session_create(&s))
+        return false;
+    if (!MPI_T_pvar_handle_alloc(s, index, NULL, &segments, &count)) {
+        MPI_T_pvar_read(s, segments, &n);
+        MPI_T_pvar_handle_free(s, &segments);
+    }
+    MPI_T_pvar_session_free(&s);
+    return n > 0;
 }
 
 unsigned long long switch_served(void)
@@ -321,20 +358,24 @@ const char *switch_on(const struct algorithm *a)
         error = write_other(PREFIX "YIELD", "off");
     for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
         error = write_parameter(&a->parameters[i]);
-    if (algorithm_is_numacoll(a))
-        open_counter(a);
+    open_counter(a);
     return error;
 }
 
-void switch_off(void)
+/* Puts the variables back, in reverse order, as one may have been written twice. */
+static void restore_others(void)
 {
-    close_counter();
-    /* in reverse order, as a variable may have been written twice */
     while (other_count > 0) {
         struct variable *v = &others[--other_count];
         MPI_T_cvar_write(v->handle, &v->saved);
         MPI_T_cvar_handle_free(&v->handle);
     }
+}
+
+void switch_off(void)
+{
+    close_counter();
+    restore_others();
     write_value(&algorithm, "auto");
     write_value(&fallback, "silent");
 }
@@ -363,6 +404,21 @@ static const char *check_keys(MPI_Comm comm, const struct algorithm *a)
     return error;
 }
 
+/* A communicator takes the key for an order only while numacoll is selected for both collectives
+ * that have one. */
+static const char *select_for_order(const struct algorithm *a)
+{
+    static const char *const names[] = {"MPIR_CVAR_REDUCE_INTRA_ALGORITHM",
+                                        "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"};
+    const char *error = NULL;
+
+    for (int i = 0; i < a->parameter_count; i++) {
+        for (int n = 0; n < 2 && !error && !strcmp(a->parameters[i].name, "reduce_order"); n++)
+            error = write_other(names[n], "numacoll");
+    }
+    return error;
+}
+
 MPI_Comm switch_comm(const struct algorithm *a, MPI_Comm comm, const char **error)
 {
     MPI_Comm own = MPI_COMM_NULL;
@@ -378,11 +434,13 @@ MPI_Comm switch_comm(const struct algorithm *a, MPI_Comm comm, const char **erro
         snprintf(key, sizeof key, "numacoll_%s", a->parameters[i].name);
         MPI_Info_set(info, key, a->parameters[i].value);
     }
+    *error = select_for_order(a);
     mpi_error = MPI_Comm_dup_with_info(comm, info, &own);
+    restore_others();
     MPI_Error_class(mpi_error, &class);
-    if (mpi_error != MPI_SUCCESS)
+    if (!*error && mpi_error != MPI_SUCCESS)
         *error = class == MPI_ERR_INFO_VALUE ? "" : "MPI_Comm_dup_with_info fails";
-    else
+    else if (!*error)
         *error = check_keys(own, a);
     MPI_Info_free(&info);
     return mpi_error == MPI_SUCCESS ? own : comm;
