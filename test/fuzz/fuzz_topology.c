@@ -1,0 +1,51 @@
+/* Topologies as strings and mappings (mpich/machine.c, through hwloc): an input is a value of
+ * TOPOLOGY and, after a line "--", one of MAPPING. */
+
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine_use.h"
+
+/* hwloc loses some memory of strings that it refuses. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libhwloc\n";
+}
+
+/* Whether the numbers in a text multiply to little: a string may ask for any number of processors,
+ * and takes time and memory as it says. */
+static bool is_small(const char *text)
+{
+    double product = 1;
+
+    while (*(text += strcspn(text, "0123456789"))) {
+        char *end;
+        double number = strtod(text, &end);
+        product *= number > 1 ? number : 1;
+        text = end > text ? end : text + 1;
+    }
+    return product <= 1024;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size), *mapping = fuzz_cut(text), error[1024] = "";
+    struct nc_machine *m;
+
+    text[strcspn(text, "\n")] = '\0';
+    mapping[strcspn(mapping, "\n")] = '\0';
+    /* XML is another target; "" is this machine */
+    if (*text && strncmp(text, "xml:", 4) && is_small(text)) {
+        m = nc_machine_load(text, error, sizeof error);
+        if (m)
+            machine_use(m, mapping, 7);
+        else
+            assert(*error);
+        nc_machine_free(m);
+    }
+    free(text);
+    return 0;
+}
