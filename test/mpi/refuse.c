@@ -1,10 +1,11 @@
 /* A library that test/mpi/faults and test/published preload into ranks: the calls that
  * NCTEST_REFUSE names (memfd, mkstemp, open, pages) fail, as in a container or on a full file
  * system. With `rings` nobody who sleeps on a shared futex is woken, and at the end the process
- * prints how many calls that would have woken were dropped: rings NUMBER. With `64k` the kernel has
- * pages of 64 KiB, as far as numacoll can see: it refuses to allocate or place parts of pages, and
- * at the end the process prints how often: unaligned NUMBER. With `late` rank 2 looks for messages
- * of the network 40 ms late, the first 50 times, and prints at the end how often: late NUMBER.
+ * prints how many calls that would have woken were dropped: rings NUMBER. With `soon` rank 0 takes
+ * two seconds to remove the name of a file. With `64k` the kernel has pages of 64 KiB, as far as
+ * numacoll can see: it refuses to allocate or place parts of pages, and at the end the process
+ * prints how often: unaligned NUMBER. With `late` rank 2 looks for messages of the network 40 ms
+ * late, the first 50 times, and prints at the end how often: late NUMBER.
  *
  * With `heap` malloc, calloc and realloc fail on rank NCTEST_RANK. NCTEST_HEAP=FIRST:LAST:N:TIMES:
  * when code of libmpi.so at an offset from FIRST to LAST (hexadecimal) calls them, from the Nth
@@ -56,14 +57,25 @@ int memfd_create(const char *name, unsigned flags)
 }
 
 /* refuses numacoll's files only: MPICH itself needs files in /dev/shm */
-int mkstemp(char *path)
+int mkostemp(char *path, int flags)
 {
-    int (*next)(char *) = (int (*)(char *)) dlsym(RTLD_NEXT, "mkstemp");
+    int (*next)(char *, int) = (int (*)(char *, int)) dlsym(RTLD_NEXT, "mkostemp");
 
     if (refused("mkstemp") && strstr(path, "numacoll")) {
         errno = EACCES;
         return -1;
     }
+    return next(path, flags);
+}
+
+/* Rank 0 comes late to the removal of a name. */
+int unlink(const char *path)
+{
+    int (*next)(const char *) = (int (*)(const char *)) dlsym(RTLD_NEXT, "unlink");
+    const char *rank = getenv("PMI_RANK");
+
+    if (refused("soon") && rank && !strcmp(rank, "0") && strstr(path, "numacoll"))
+        sleep(2);
     return next(path);
 }
 

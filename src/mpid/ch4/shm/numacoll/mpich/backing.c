@@ -5,8 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,6 +44,59 @@ bool MPIDI_NUMACOLL_backing_set_size(int fd, size_t bytes, bool fix)
     if (fix)
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return true;
+}
+
+#define NAMES "/dev/shm/numacoll.file."
+
+/* Removes the named files of this user whose process has ended: nobody holds a lock on them. A file
+ * whose process has not locked it yet may lose its name too; that process then makes another. */
+static void remove_stale(void)
+{
+    glob_t found;
+    struct stat st;
+
+    if (glob(NAMES "??????", GLOB_NOSORT, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        int fd = open(found.gl_pathv[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &st) == 0 && st.st_mode == (S_IFREG | 0600) && st.st_uid == geteuid() &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlink(found.gl_pathv[i]);
+        close(fd);
+    }
+    globfree(&found);
+}
+
+void MPIDI_NUMACOLL_backing_unname(int fd, const char *path)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && st.st_nlink > 0)
+        unlink(path);
+}
+
+int MPIDI_NUMACOLL_backing_named(char path[NC_PATH_BYTES])
+{
+    enum { ATTEMPTS = 10 };
+    struct stat st;
+    int fd = -1;
+
+    remove_stale();
+    for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
+        strcpy(path, NAMES "XXXXXX");
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd < 0)
+            break;
+        /* remove_stale of another process may have come before the lock */
+        if (flock(fd, LOCK_SH | LOCK_NB) || fstat(fd, &st) || st.st_nlink == 0) {
+            MPIDI_NUMACOLL_backing_unname(fd, path);
+            close(fd);
+            fd = -1;
+        }
+    }
+    return fd;
 }
 
 /* Whether a file is what another process has made, as far as one can see from outside. */

@@ -33,11 +33,11 @@ int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell)
         sizeof *shared + (size_t) MPIR_Process.local_size * sizeof *shared->bell, &memory);
     MPIR_ERR_CHECK(mpi_errno);
     shared = memory;
-    if (MPIR_Process.local_rank == 0)
+    *bell = shared ? shared->bell : NULL;
+    if (shared && MPIR_Process.local_rank == 0)
         shared->world = fresh_number();
     mpi_errno = MPIDI_NUMACOLL_meeting_wait();
     MPIR_ERR_CHECK(mpi_errno);
-    *bell = shared->bell;
 
 fn_exit:
     return mpi_errno;

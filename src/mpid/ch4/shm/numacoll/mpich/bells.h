@@ -8,7 +8,8 @@
 #include "../shm/nc_bell.h"
 
 /* Makes the bells of all processes of the node, in memory that they share. Collective over these
- * processes. *bell: [local_size]; it lives until MPIDI_NUMACOLL_bells_free. Errors: no memory. */
+ * processes. *bell: [local_size], until MPIDI_NUMACOLL_bells_free; NULL on all of them if they
+ * cannot share memory, and waits then go on without bells. Errors: of MPICH's messages. */
 int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell);
 void MPIDI_NUMACOLL_bells_free(void);
 

@@ -61,32 +61,38 @@ static void *map(int fd, size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Shares a memfd of local rank 0, which the others open. *memory: NULL on all processes if one of
- * them cannot. */
-static int share_memfd(size_t bytes, void **memory)
+/* Shares a file of local rank 0, which the others open: a memfd, or a file with a name. *memory:
+ * NULL on all processes if one of them cannot. */
+static int share_file(bool named, size_t bytes, void **memory)
 {
     struct place {
         int pid, fd;
         bool mapped;
+        char path[NC_PATH_BYTES];
     } mine = {.pid = getpid(), .fd = -1}, *all;
-    int mpi_errno = MPI_SUCCESS, fd, n = MPIR_Process.local_size;
+    int mpi_errno = MPI_SUCCESS, fd = -1, n = MPIR_Process.local_size;
+    const char *path = mine.path;
+    _Static_assert(sizeof mine <= NC_MEETING_BYTES, "one exchange");
     bool everywhere = true;
 
     *memory = NULL;
     all = MPL_malloc((size_t) n * sizeof *all, MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!all, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    if (MPIR_Process.local_rank == 0)
-        mine.fd = MPIDI_NUMACOLL_backing_memfd(0);
-    if (mine.fd >= 0 && MPIDI_NUMACOLL_backing_set_size(mine.fd, bytes, true))
-        *memory = map(mine.fd, bytes);
+    if (MPIR_Process.local_rank == 0) {
+        fd = named ? MPIDI_NUMACOLL_backing_named(mine.path) : MPIDI_NUMACOLL_backing_memfd(0);
+        if (fd >= 0 && MPIDI_NUMACOLL_backing_set_size(fd, bytes, !named))
+            mine.fd = fd;
+        else if (fd >= 0 && named)
+            MPIDI_NUMACOLL_backing_unname(fd, mine.path);
+    }
     mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&mine, sizeof mine, all, sizeof *all);
     MPIR_ERR_CHECK(mpi_errno);
-    if (MPIR_Process.local_rank != 0 && all[0].fd >= 0) {
-        fd = MPIDI_NUMACOLL_backing_open_of(all[0].pid, all[0].fd, bytes);
-        *memory = fd >= 0 ? map(fd, bytes) : NULL;
-        if (fd >= 0)
-            close(fd);
-    }
+    path = all[0].path;
+    if (MPIR_Process.local_rank != 0 && all[0].fd >= 0)
+        fd = named ? MPIDI_NUMACOLL_backing_open(path, bytes)
+                   : MPIDI_NUMACOLL_backing_open_of(all[0].pid, all[0].fd, bytes);
+    if (fd >= 0 && all[0].fd >= 0)
+        *memory = map(fd, bytes);
     mine.mapped = *memory;
     mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&mine, sizeof mine, all, sizeof *all);
     MPIR_ERR_CHECK(mpi_errno);
@@ -98,32 +104,12 @@ static int share_memfd(size_t bytes, void **memory)
     }
 
 fn_exit:
-    if (mine.fd >= 0)
-        close(mine.fd);
+    /* every process removes the name, see make_and_attach in segment.c */
+    if (fd >= 0 && named)
+        MPIDI_NUMACOLL_backing_unname(fd, path);
+    if (fd >= 0)
+        close(fd);
     MPL_free(all);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Shares memory that has a name until all have it: where processes cannot open each other's
- * descriptors. */
-static int share_by_name(size_t bytes, void **memory)
-{
-    int mpi_errno = MPI_SUCCESS;
-    bool first;
-    char name[64];
-
-    snprintf(name, sizeof name, "/numacoll_bells_%x_%d", MPIR_Process.world_id,
-             MPIR_Process.node_map[MPIR_Process.rank]);
-    *memory = MPL_initshm_open(name, (int) bytes, &first);
-    mpi_errno = MPIDI_NUMACOLL_meeting_wait();
-    MPIR_ERR_CHECK(mpi_errno);
-    if (MPIR_Process.local_rank == 0)
-        shm_unlink(name);
-    MPIR_ERR_CHKANDJUMP(!*memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
-
-fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -134,16 +120,15 @@ int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
     int mpi_errno = MPI_SUCCESS;
 
     shared_bytes = bytes;
-    if (node_comm) {
-        mpi_errno = share_memfd(bytes, memory);
-        MPIR_ERR_CHECK(mpi_errno);
-    } else {
+    if (!node_comm) {
         *memory = map(-1, bytes);
+        goto fn_exit;
     }
-    if (!*memory) {
-        mpi_errno = share_by_name(bytes, memory);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    mpi_errno = share_file(false, bytes, memory);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!*memory)
+        mpi_errno = share_file(true, bytes, memory);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;

@@ -21,7 +21,7 @@ int MPIDI_NUMACOLL_meeting_exchange(const void *mine, size_t bytes, void *all, s
 int MPIDI_NUMACOLL_meeting_wait(void);
 
 /* Makes zeroed memory that the processes share, aligned to NC_LINE; once. bytes: whole lines.
- * Nothing of it stays in /dev/shm. */
+ * *memory: NULL on all of them if they cannot share any. For its name see backing.h. */
 int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory);
 void MPIDI_NUMACOLL_meeting_unshare(void *memory);
 

@@ -52,7 +52,7 @@ struct invitation {
     uint64_t bytes;
     uint64_t page;
     struct nc_geometry geometry;
-    char path[64];
+    char path[NC_PATH_BYTES];
 };
 
 /* ---- budget ---- */
@@ -158,8 +158,7 @@ static int open_backing(struct invitation *in)
         return -1;
     if (in->backing == NC_BACKING_UNNAMED_FILE)
         return open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    MPL_strncpy(in->path, "/dev/shm/numacoll.XXXXXX", sizeof in->path);
-    return mkstemp(in->path);
+    return MPIDI_NUMACOLL_backing_named(in->path);
 }
 
 /* Reserves address space that starts at a multiple of `page`, as transparent huge pages need it.
@@ -251,6 +250,8 @@ static void make(enum nc_backing backing, struct invitation *in, int placement,
     segment->backing = backing;
     segment->base = *fd >= 0 ? write_header(*fd, in, placement) : NULL;
     in->reason = segment->base ? NC_REASON_NONE : NC_REASON_BACKING;
+    if (*fd >= 0 && !segment->base && backing == NC_BACKING_NAMED_FILE)
+        MPIDI_NUMACOLL_backing_unname(*fd, in->path);
 }
 
 /* Step 2 on the other ranks. segment->base stays NULL if the backing cannot be opened or is
@@ -359,9 +360,10 @@ static int make_and_attach(MPIR_Comm *node_comm, enum nc_backing backing, struct
     }
 
 fn_exit:
-    /* remove the name in any case: either all ranks have the file, or none needs it */
-    if (node_comm->rank == 0 && backing == NC_BACKING_NAMED_FILE && *fd >= 0)
-        unlink(in->path);
+    /* Every rank removes the name, in any case: either all ranks have the file, or none needs it.
+     * So the name is there no longer than until the first rank comes here. */
+    if (backing == NC_BACKING_NAMED_FILE && *fd >= 0)
+        MPIDI_NUMACOLL_backing_unname(*fd, in->path);
     if (!*all)
         abandon(segment, fd);
     return mpi_errno;
