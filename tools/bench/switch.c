@@ -110,17 +110,21 @@ static const char *not_among_variables(bool enumerated)
 
 /* ---- start and end ---- */
 
-/* The device's choice is made after MPICH's, and is not written through MPI_T. */
+/* The device's choice is made after MPICH's, and is not written through MPI_T. Where it has no
+ * automatic choice, its default is to leave the choice to MPICH. */
 static void device_chooses(const char *collective)
 {
     char name[128];
+    struct json_object *numbers;
 
     make_name(name, sizeof name, "MPIR_CVAR_", collective, "_POSIX_INTRA_ALGORITHM");
-    setenv(name, "auto", 1);
+    numbers = numbers_of(name);
+    setenv(name, !numbers || json_object_object_get_ex(numbers, "auto", NULL) ? "auto" : "mpir", 1);
 }
 
 void switch_environment(void)
 {
+    all_numbers = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
     setenv(PREFIX "COLLECTIVES", "none", 1);
     setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
     setenv("MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
@@ -133,7 +137,6 @@ const char *switch_init(void)
     int provided;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    all_numbers = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
     return all_numbers ? NULL : "cannot read " NUMACOLL_SHARE "/algorithms.json";
 }
 
