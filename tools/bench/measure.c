@@ -13,9 +13,9 @@ enum {
     MIN_CALLS = 32,
     MAX_CALLS = 2000,
     TRIAL_CALLS = 3,
-    WARM_UP = 20, /* calls on a new communicator: numacoll serves from the second on
-                     (CREATE_AFTER), and where its segment begins small it has grown by then */
-    PAGE = 4096,
+    WARM_UP = 20,     /* calls on a new communicator: numacoll serves from the second on
+                         (CREATE_AFTER), and where its segment begins small it has grown by then */
+    ALIGNMENT = 4096, /* of buffers; not the kernel's page, so that figures compare */
     LINE = 64
 };
 
@@ -39,19 +39,21 @@ struct bench {
 
 /* ---- buffers ---- */
 
-static size_t pages(const struct bench *b, enum blocks blocks, size_t m)
+/* Bytes of a buffer for messages of m bytes. */
+static size_t aligned(const struct bench *b, enum blocks blocks, size_t m)
 {
     /* only the root has a block of each rank */
     bool root = !b->collective->rooted || b->options->rotate_root || b->rank == 0;
     size_t bytes = blocks == ONE_BLOCK ? m : blocks == NO_BLOCK ? 0 : root * m * (size_t) b->ranks;
 
-    return (bytes + PAGE - 1) / PAGE * PAGE;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Bytes from one pair of buffers to the next. With one page more, a pair can begin at any line. */
+/* Bytes from one pair of buffers to the next. With one ALIGNMENT more, a pair can begin at any
+ * line. */
 static size_t step(const struct bench *b, size_t m)
 {
-    return pages(b, b->collective->in, m) + pages(b, b->collective->out, m) + PAGE;
+    return aligned(b, b->collective->in, m) + aligned(b, b->collective->out, m) + ALIGNMENT;
 }
 
 /* Whether the pools of all ranks of the node fit its memory. What is wrong, or NULL. */
@@ -85,7 +87,8 @@ static void size_pool(struct bench *b)
         if (largest < step(b, o->sizes[s]))
             largest = step(b, o->sizes[s]);
     }
-    b->pool.size = (largest + 2 * PAGE + (o->off_cache ? 2 * cache : 0)) / PAGE * PAGE;
+    b->pool.size = (largest + 2 * ALIGNMENT + (o->off_cache ? 2 * cache : 0)) / ALIGNMENT *
+                   ALIGNMENT;
 }
 
 static bool make_pool(struct bench *b)
@@ -93,7 +96,7 @@ static bool make_pool(struct bench *b)
     size_pool(b);
     if (!all_well(b->comm, pools_fit(b)))
         return false;
-    b->pool.bytes = aligned_alloc(PAGE, b->pool.size);
+    b->pool.bytes = aligned_alloc(ALIGNMENT, b->pool.size);
     if (b->pool.bytes)
         memset(b->pool.bytes, 1, b->pool.size);
     return all_well(b->comm, b->pool.bytes ? NULL : "no memory for the buffers");
@@ -107,12 +110,12 @@ static void place(struct bench *b, struct call *c)
 
     c->in = pool->bytes;
     if (b->options->off_cache) {
-        size_t places = (pool->size - PAGE) / step(b, c->m);
+        size_t places = (pool->size - ALIGNMENT) / step(b, c->m);
         pool->state = pool->state * 6364136223846793005u + 1442695040888963407u;
         c->in += (pool->state >> 33) % places * step(b, c->m) +
-                 (pool->state >> 20) % (PAGE / LINE) * LINE;
+                 (pool->state >> 20) % (ALIGNMENT / LINE) * LINE;
     }
-    c->out = c->in + pages(b, b->collective->in, c->m);
+    c->out = c->in + aligned(b, b->collective->in, c->m);
 }
 
 /* ---- calls ---- */

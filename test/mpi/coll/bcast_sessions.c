@@ -1,6 +1,6 @@
-/* Tests Bcast in an MPI session, without MPI_Init. One session only: MPICH 4.0.2 crashes in the
- * second MPI_Session_init (in MPII_Coll_init, before it calls numacoll). Raise EPOCHS when MPICH
- * has fixed that. */
+/* Tests Bcast in an MPI session, without MPI_Init. One session only: in the second one MPICH 4.0.2
+ * crashes (in MPII_Coll_init, before it calls numacoll), and MPICH 5.0.1 may wait for ever (in its
+ * exchange of addresses). Raise EPOCHS when MPICH has fixed that. */
 
 #include "nctest.h"
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compat.h"
 #include "numacoll_table.h" /* made by maint/gencvars */
 
 enum {
@@ -26,9 +27,6 @@ static const char *const nc_names[NC_COLLECTIVE_COUNT] = {
 #undef NC_NAME
 };
 static int nc_rank, nc_size, nc_errors, nc_calls[NC_COLLECTIVE_COUNT];
-
-/* Whether MPICH calls an algorithm for a broadcast of nothing. */
-#define NC_EMPTY_BCAST_CALLS (MPICH_NUMVERSION < 40200000)
 
 /* Counts a call that is about to be made, unless numacoll does not serve it: one process only, or
  * an intercommunicator. */

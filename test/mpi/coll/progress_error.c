@@ -26,24 +26,11 @@ static int fail_once(void)
     return fails ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
-#if MPICH_NUMVERSION < 40300000
-static int hook(int *made_progress)
+/* Not all of MPICH's releases give the first of two parameters. */
+static int hook(NC_HOOK_PARAMETERS)
 {
-    (void) made_progress;
     return fail_once();
 }
-#define ANY_VCI
-typedef int register_hook(int (*)(int *), int *);
-#else
-static int hook(int vci, int *made_progress)
-{
-    (void) vci;
-    (void) made_progress;
-    return fail_once();
-}
-#define ANY_VCI -1,
-typedef int register_hook(int, int (*)(int, int *), int *);
-#endif
 
 static void start_to_fail(char **argv)
 {
@@ -52,7 +39,7 @@ static void start_to_fail(char **argv)
 
     dladdr(dlsym(RTLD_DEFAULT, "PMPI_Init"), &library);
     uintptr_t at = (uintptr_t) library.dli_fbase;
-    ((register_hook *) (at + strtoull(argv[1], NULL, 16)))(ANY_VCI hook, &id);
+    ((nc_register_hook *) (at + strtoull(argv[1], NULL, 16)))(NC_HOOK_VCI hook, &id);
     ((void (*)(int))(at + strtoull(argv[2], NULL, 16)))(id);
 }
 

@@ -1,0 +1,23 @@
+/* What differs between MPICH's releases for the programs of this folder. No other file of test/
+ * names a release in code. */
+
+#ifndef NCTEST_COMPAT_H_INCLUDED
+#define NCTEST_COMPAT_H_INCLUDED
+
+#include <mpi.h>
+
+/* Whether MPICH calls an algorithm for a broadcast of nothing. */
+#define NC_EMPTY_BCAST_CALLS (MPICH_NUMVERSION < 40200000)
+
+/* Progress hooks: what they are called with, and what comes first when one is registered. */
+#if MPICH_NUMVERSION < 40300000
+#define NC_HOOK_PARAMETERS int *made_progress
+#define NC_HOOK_VCI
+typedef int nc_register_hook(int (*)(int *), int *);
+#else
+#define NC_HOOK_PARAMETERS int vci, int *made_progress
+#define NC_HOOK_VCI        -1,
+typedef int nc_register_hook(int, int (*)(int, int *), int *);
+#endif
+
+#endif
