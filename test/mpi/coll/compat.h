@@ -11,12 +11,13 @@
 
 /* Progress hooks: what they are called with, and what comes first when one is registered. */
 #if MPICH_NUMVERSION < 40300000
-#define NC_HOOK_PARAMETERS int *made_progress
+#define NC_HOOK_PARAMETERS __attribute__((unused)) int *made_progress
 #define NC_HOOK_VCI
 typedef int nc_register_hook(int (*)(int *), int *);
 #else
-#define NC_HOOK_PARAMETERS int vci, int *made_progress
-#define NC_HOOK_VCI        -1,
+#define NC_HOOK_PARAMETERS \
+    __attribute__((unused)) int vci, __attribute__((unused)) int *made_progress
+#define NC_HOOK_VCI -1,
 typedef int nc_register_hook(int, int (*)(int, int *), int *);
 #endif
 
