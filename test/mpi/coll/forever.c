@@ -1,6 +1,7 @@
 /* Broadcasts until it is ended, for test/mpi/faults: rank 1 prints its process number, so that the
- * script can kill it; with the argument `abort` rank 1 calls MPI_Abort after a while. With the
- * argument `comms`, for test/mpi/kills, it makes and frees communicators instead, and uses each. */
+ * script can kill it; with the argument `abort` rank 1 calls MPI_Abort after a while, with `exit`
+ * it ends without MPI_Finalize. With the argument `comms`, for test/mpi/kills, it makes and frees
+ * communicators instead, and uses each. */
 
 #include "nctest.h"
 
@@ -36,7 +37,10 @@ int main(int argc, char **argv)
     }
     for (long i = 0;; i++) {
         MPI_Bcast(buffer, i % 2 ? 8 : 30000, MPI_BYTE, (int) (i % nc_size), MPI_COMM_WORLD);
-        if (argc > 1 && nc_rank == 1 && i == 2000)
+        if (argc > 1 && nc_rank == 1 && i == 2000) {
+            if (!strcmp(argv[1], "exit"))
+                exit(0);
             MPI_Abort(MPI_COMM_WORLD, 3);
+        }
     }
 }
