@@ -21,6 +21,9 @@
  * it. */
 #define NC_NOEXEC_SEAL 0x0008u
 
+/* The seals of a file whose size is fixed. */
+#define FIXED (F_SEAL_SHRINK | F_SEAL_GROW)
+
 int MPIDI_NUMACOLL_backing_memfd(unsigned flags)
 {
     int fd = memfd_create("numacoll", flags | MFD_CLOEXEC | MFD_ALLOW_SEALING | NC_NOEXEC_SEAL);
@@ -41,9 +44,7 @@ bool MPIDI_NUMACOLL_backing_set_size(int fd, size_t bytes, bool fix)
         return false;
     if (ftruncate(fd, (off_t) bytes))
         return false;
-    if (fix)
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    return true;
+    return !fix || fcntl(fd, F_ADD_SEALS, FIXED | F_SEAL_SEAL) == 0;
 }
 
 #define NAMES "/dev/shm/numacoll.file."
@@ -124,7 +125,14 @@ int MPIDI_NUMACOLL_backing_open(const char *path, size_t bytes)
 int MPIDI_NUMACOLL_backing_open_of(int pid, int fd, size_t bytes)
 {
     char path[64];
+    int opened, seals;
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    return MPIDI_NUMACOLL_backing_open(path, bytes);
+    opened = MPIDI_NUMACOLL_backing_open(path, bytes);
+    seals = opened >= 0 ? fcntl(opened, F_GET_SEALS) : -1; /* -1: it cannot be sealed */
+    if (opened >= 0 && (seals < 0 || (seals & FIXED) != FIXED)) {
+        close(opened);
+        opened = -1;
+    }
+    return opened;
 }

@@ -23,14 +23,15 @@ int MPIDI_NUMACOLL_backing_named(char path[NC_PATH_BYTES]);
 /* Removes the name of a file, if the file still has one. */
 void MPIDI_NUMACOLL_backing_unname(int fd, const char *path);
 
-/* Gives a file its size; false: refused. fix: of a memfd, which no process can shorten then, so
+/* Gives a file its size; false: refused. fix: of a memfd, whose size no process can change then, so
  * that no access to its end is a SIGBUS. */
 bool MPIDI_NUMACOLL_backing_set_size(int fd, size_t bytes, bool fix);
 
 /* Opens a path if it leads to a regular file of this user of `bytes` bytes, or -1. */
 int MPIDI_NUMACOLL_backing_open(const char *path, size_t bytes);
 
-/* As backing_open, for a descriptor of another process of the node. */
+/* As backing_open, for a descriptor of another process of the node, which must be a memfd whose
+ * size is fixed. */
 int MPIDI_NUMACOLL_backing_open_of(int pid, int fd, size_t bytes);
 
 #endif
