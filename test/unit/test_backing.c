@@ -1,6 +1,6 @@
 /* mpich/backing.h: files in memory, and what a process opens of another one: only a regular file of
- * its own user and of the agreed size, and of the descriptors only a memfd whose size is fixed. What
- * is refused is not opened, as that alone may do something (a FIFO, a tape). */
+ * its own user and of the agreed size, and of the descriptors only a memfd whose size is fixed.
+ * What is refused is not opened, as that alone may do something (a FIFO, a tape). */
 
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -245,11 +245,11 @@ static void a_limit_is_no_signal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_memfd_is_shared),         cmocka_unit_test(a_fixed_size_stays),
-        cmocka_unit_test(another_size_is_refused),   cmocka_unit_test(seals_that_lack_are_refused),
-        cmocka_unit_test(other_kinds_are_refused),   cmocka_unit_test(a_fifo_is_not_touched),
-        cmocka_unit_test(other_owners_are_refused),  cmocka_unit_test(a_named_file_loses_its_name),
-        cmocka_unit_test(stale_names_are_removed),   cmocka_unit_test(a_limit_is_no_signal)};
+        cmocka_unit_test(a_memfd_is_shared),        cmocka_unit_test(a_fixed_size_stays),
+        cmocka_unit_test(another_size_is_refused),  cmocka_unit_test(seals_that_lack_are_refused),
+        cmocka_unit_test(other_kinds_are_refused),  cmocka_unit_test(a_fifo_is_not_touched),
+        cmocka_unit_test(other_owners_are_refused), cmocka_unit_test(a_named_file_loses_its_name),
+        cmocka_unit_test(stale_names_are_removed),  cmocka_unit_test(a_limit_is_no_signal)};
 
     return cmocka_run_group_tests_name("backing", tests, NULL, NULL);
 }
