@@ -18,14 +18,14 @@ static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
 }
 
 /* The size with ordinary pages; then it does not depend on NUMA nodes. */
-static size_t segment_bytes(const struct hierarchy *h)
+static size_t segment_bytes(const struct hierarchy *h, const struct nc_geometry *g)
 {
     int ranks = h->cluster.largest, *numa = allocate(sizeof *numa * (size_t) ranks);
     size_t *offset = allocate(sizeof *offset * (size_t) ranks), bytes;
 
     for (int i = 0; i < ranks; i++)
         numa[i] = 0;
-    bytes = nc_layout_offsets(&h->geometry, numa, h->geometry.page, offset);
+    bytes = nc_layout_offsets(g, numa, g->page, offset);
     free(offset);
     free(numa);
     return bytes;
@@ -37,7 +37,8 @@ static void fit(struct hierarchy *h, size_t budget)
 {
     struct nc_geometry *g = &h->geometry, small = nc_geometry_small(g);
 
-    while ((h->segment_bytes = segment_bytes(h)) > budget / 2 && g->slots > 1) {
+    h->small_bytes = segment_bytes(h, &small);
+    while ((h->segment_bytes = segment_bytes(h, g)) > budget / 2 && g->slots > 1) {
         g->send_controls = NC_SEND_CONTROLS;
         g->slots /= 2;
         if (g->set_slots > g->slots)
@@ -45,8 +46,10 @@ static void fit(struct hierarchy *h, size_t budget)
     }
     if (h->segment_bytes > budget / 2)
         *g = small;
-    h->segment_bytes = segment_bytes(h);
+    h->segment_bytes = segment_bytes(h, g);
     h->fits = h->segment_bytes <= budget;
+    h->most_large = h->segment_bytes > h->small_bytes ? budget / 2 / h->segment_bytes : 0;
+    h->most_small = (budget - h->most_large * h->segment_bytes) / h->small_bytes;
     h->layout = nc_layout_make(g);
 }
 

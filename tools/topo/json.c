@@ -138,6 +138,9 @@ static json_object *layout_of(const struct hierarchy *h)
     add(object, "slots", number(g->slots));
     add(object, "slot_bytes", number(g->slot_bytes));
     add(object, "set_slots", number(g->set_slots));
+    add(object, "small_bytes", number(h->small_bytes));
+    add(object, "most_large", number(h->most_large));
+    add(object, "most_small", number(h->most_small));
     return object;
 }
 

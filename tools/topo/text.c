@@ -149,6 +149,11 @@ static void write_segment(const struct hierarchy *h)
            g->page);
     printf("  slots of a region: %u of %u bytes, given back %u at a time\n", g->slots,
            g->slot_bytes, g->set_slots);
+    printf("  a small segment: %zu bytes\n", h->small_bytes);
+    printf("  communicators of these ranks at a time: ");
+    if (h->most_large > 0)
+        printf("%zu with such segments and ", h->most_large);
+    printf("%zu with small ones\n", h->most_small);
 }
 
 void text_write(const struct hierarchy *h)

@@ -86,6 +86,10 @@ struct hierarchy {
     struct nc_layout layout;
     size_t segment_bytes; /* of the first node, with as many slots as fit the budget, at least 1 */
     bool fits;            /* the budget */
+    size_t small_bytes;   /* of the small segment that most communicators begin with */
+    size_t most_large,
+        most_small; /* communicators of these ranks at a time within the budget: so
+                       many with such a segment, and so many besides with a small one */
 };
 
 void hierarchy_make(struct hierarchy *hierarchy, const struct options *options);
