@@ -15,21 +15,6 @@ const char *__lsan_default_suppressions(void)
     return "leak:libhwloc\n";
 }
 
-/* Whether the numbers in a text multiply to little: a string may ask for any number of processors,
- * and takes time and memory as it says. */
-static bool is_small(const char *text)
-{
-    double product = 1;
-
-    while (*(text += strcspn(text, "0123456789"))) {
-        char *end;
-        double number = strtod(text, &end);
-        product *= number > 1 ? number : 1;
-        text = end > text ? end : text + 1;
-    }
-    return product <= 1024;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = fuzz_text(data, size), *mapping = fuzz_cut(text), error[1024] = "";
@@ -38,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[strcspn(text, "\n")] = '\0';
     mapping[strcspn(mapping, "\n")] = '\0';
     /* XML is another target; "" is this machine */
-    if (*text && strncmp(text, "xml:", 4) && is_small(text)) {
+    if (*text && strncmp(text, "xml:", 4) && machine_most(text) <= 1024) {
         m = nc_machine_load(text, error, sizeof error);
         if (m)
             machine_use(m, mapping, 7);

@@ -3,6 +3,7 @@
 #include "machine_use.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "fuzz.h"
 
@@ -50,4 +51,17 @@ void machine_use(const struct nc_machine *m, const char *mapping, int ranks)
     } else
         assert(*error);
     free(processor);
+}
+
+double machine_most(const char *text)
+{
+    double product = 1;
+
+    while (*(text += strcspn(text, "0123456789"))) {
+        char *end;
+        double number = strtod(text, &end);
+        product *= number > 1 ? number : 1;
+        text = end > text ? end : text + 1;
+    }
+    return product;
 }

@@ -9,4 +9,8 @@
  * their ranges. */
 void machine_use(const struct nc_machine *machine, const char *mapping, int ranks);
 
+/* The product of the numbers in a text that describes a machine: it asks for no more processors
+ * than that. A string may ask for any number, and takes time and memory as it says. */
+double machine_most(const char *text);
+
 #endif

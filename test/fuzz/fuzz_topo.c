@@ -1,0 +1,88 @@
+/* The command line of numacoll-topo (tools/topo): an input is its words, one a line. What is shown
+ * for words that are taken must come to its end, as JSON that can be read again where that was
+ * asked for. */
+
+#define _GNU_SOURCE
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "machine_use.h"
+#include "tool.h"
+#include "topo/topo.h"
+
+enum { MOST_RANKS = 4000 };
+
+/* How many ranks there are without --np: no more than these. */
+static double most_ranks(const struct options *o)
+{
+    double nodes = 1;
+
+    for (const char *c = o->nodes ? o->nodes : ""; *c; c++)
+        nodes += *c == ',';
+    return nodes * machine_most(o->topology);
+}
+
+static void show(const struct options *o)
+{
+    static void (*const write[])(const struct hierarchy *) = {text_write, json_write, dot_write};
+    struct hierarchy hierarchy;
+
+    hierarchy_make(&hierarchy, o);
+    write[o->output](&hierarchy);
+}
+
+static void run(int argc, char **argv)
+{
+    struct options o;
+
+    options_parse(&o, argc, argv);
+    for (int i = 0; i < SETTINGS; i++)
+        assert(*options_setting(&o, (enum setting) i));
+    assert(o.ranks >= 0 && o.ranks <= MAX_RANKS);
+    if (!strncmp(o.topology, "xml:", 4) || o.network) /* files have targets of their own */
+        return;
+    if (!*o.topology) /* takes long: the machine is read each time */
+        o.topology = "synthetic:package:2 numa:2 core:2 pu:2";
+    if (o.ranks <= MOST_RANKS && machine_most(o.topology) <= MOST_RANKS &&
+        (o.ranks || most_ranks(&o) <= MOST_RANKS))
+        show(&o);
+}
+
+/* hwloc keeps tables from its first topology to its last one, so one stays. */
+static void keep_hwloc(void)
+{
+    static struct nc_machine *machine;
+    char error[256];
+
+    if (!machine)
+        machine = nc_machine_load("synthetic:pu:1", error, sizeof error);
+    assert(machine);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size), *shown = NULL;
+    FILE *before = stdout;
+    size_t bytes;
+    bool refused;
+
+    keep_hwloc();
+    stdout = open_memstream(&shown, &bytes);
+    assert(stdout);
+    refused = tool_run(run, text);
+    fclose(stdout);
+    stdout = before;
+    assert(!refused || bytes == 0);
+    if (*shown == '{') {
+        struct json_object *json = json_tokener_parse(shown);
+        assert(json);
+        json_object_put(json);
+    }
+    free(shown);
+    tool_end();
+    free(text);
+    return 0;
+}
