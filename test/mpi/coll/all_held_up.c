@@ -1,0 +1,205 @@
+/* Tests that a rank which waits in a collective, or does not come to one, holds up nobody else:
+ *   - it serves other ranks' operations on its window,
+ *   - its other thread goes on (MPI_THREAD_MULTIPLE),
+ *   - of a scatter and a gather all but the late rank are through before it comes.
+ * The first two are compared with the same rank waiting in MPI_Recv, where MPICH alone decides. */
+
+#define _GNU_SOURCE
+#include "nctest.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { TAG_LATE = 1, TAG_PING, BLOCK = 1 << 20, ATTEMPTS = 5, WORSE = 4 };
+
+static const double LATE = 1, MEASURED = 0.2, SOON = 0.1; /* seconds */
+
+static MPI_Comm slow; /* ranks 0 and 2, or 0 and 1: of them the second comes late */
+
+/* ---- ways to wait for the late one, who calls let_go ---- */
+
+static bool by_message;
+
+static void await(void)
+{
+    char c = 0;
+
+    if (by_message)
+        MPI_Recv(&c, 1, MPI_CHAR, 1, TAG_LATE, slow, MPI_STATUS_IGNORE);
+    else
+        nc_bcast(&c, 1, MPI_CHAR, 1, slow);
+}
+
+static void let_go(void)
+{
+    char c = 0;
+
+    usleep((useconds_t) (1e6 * (2 * SOON + MEASURED)));
+    if (by_message)
+        MPI_Send(&c, 1, MPI_CHAR, 0, TAG_LATE, slow);
+    else
+        nc_bcast(&c, 1, MPI_CHAR, 1, slow);
+}
+
+/* ---- operations on the window of a rank that waits: rank 1 makes them, rank 2 is late ---- */
+
+static double seconds_of_an_operation(MPI_Win window)
+{
+    long one = 1, old;
+    int n = 0;
+    double start, took = 0;
+
+    usleep((useconds_t) (1e6 * SOON));
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    for (start = MPI_Wtime(); took < MEASURED; n++) {
+        MPI_Fetch_and_op(&one, &old, MPI_LONG, 0, 0, MPI_SUM, window);
+        MPI_Win_flush(0, window);
+        took = MPI_Wtime() - start;
+    }
+    MPI_Win_unlock(0, window);
+    return took / n;
+}
+
+static double window_of_a_waiting_rank(void)
+{
+    long cell = 0;
+    double took = 0;
+    MPI_Win window;
+
+    MPI_Win_create(&cell, sizeof cell, sizeof cell, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    nc_barrier(MPI_COMM_WORLD);
+    if (nc_rank == 0)
+        await();
+    else if (nc_rank == 1)
+        took = seconds_of_an_operation(window);
+    else if (nc_rank == 2)
+        let_go();
+    MPI_Win_free(&window);
+    return took;
+}
+
+/* ---- a thread of rank 0 waits, another one plays ping-pong with rank 1 ---- */
+
+static void *late_or_waiting(void *unused)
+{
+    if (nc_rank == 0)
+        await();
+    else
+        let_go();
+    return unused;
+}
+
+static double seconds_of_a_ping_pong(void)
+{
+    int go = 1, n = 0;
+    double start, took = 0;
+
+    usleep((useconds_t) (1e6 * SOON));
+    for (start = MPI_Wtime(); go; n++) {
+        if (nc_rank == 0) {
+            took = MPI_Wtime() - start;
+            go = took < MEASURED;
+            MPI_Send(&go, 1, MPI_INT, 1, TAG_PING, MPI_COMM_WORLD);
+            MPI_Recv(NULL, 0, MPI_INT, 1, TAG_PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(&go, 1, MPI_INT, 0, TAG_PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(NULL, 0, MPI_INT, 0, TAG_PING, MPI_COMM_WORLD);
+        }
+    }
+    return took / n;
+}
+
+static double other_thread(void)
+{
+    pthread_t thread;
+    double took = 0;
+
+    nc_barrier(MPI_COMM_WORLD);
+    if (nc_rank < 2) {
+        pthread_create(&thread, NULL, late_or_waiting, NULL);
+        took = seconds_of_a_ping_pong();
+        pthread_join(thread, NULL);
+    }
+    return took;
+}
+
+/* Compares the ways to wait. `what` returns its seconds on rank `who`; the late rank is `late`. */
+static void compare(const char *name, double (*what)(void), int who, int late)
+{
+    double message = 0, collective = 0;
+    int worse = 1;
+
+    MPI_Comm_split(MPI_COMM_WORLD, nc_rank == 0 || nc_rank == late ? 0 : MPI_UNDEFINED, nc_rank,
+                   &slow);
+    for (int i = 0; slow != MPI_COMM_NULL && i < 3; i++) {
+        char c = 0;
+        nc_bcast(&c, 1, MPI_CHAR, 1, slow); /* makes its segment */
+    }
+    /* something else may have run meanwhile, so one of some comparisons must be good */
+    for (int i = 0; i < ATTEMPTS && worse; i++) {
+        by_message = true;
+        message = what();
+        by_message = false;
+        collective = what();
+        worse = collective > WORSE * message;
+        nc_bcast(&worse, 1, MPI_INT, who, MPI_COMM_WORLD);
+    }
+    if (nc_rank == who && worse)
+        nc_fail(name, (long) (1e9 * collective), (long) (1e9 * message));
+    if (nc_rank == who)
+        fprintf(stderr, "# %s: %.2f us beside a collective, %.2f us beside a receive\n", name,
+                1e6 * collective, 1e6 * message);
+    if (slow != MPI_COMM_NULL)
+        MPI_Comm_free(&slow);
+}
+
+/* ---- a late rank of a scatter and of a gather with long blocks ---- */
+
+static void scatter(char *all, char *mine)
+{
+    nc_count(NC_SCATTER, MPI_COMM_WORLD);
+    MPI_Scatter(all, BLOCK, MPI_CHAR, mine, BLOCK, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+static void gather(char *all, char *mine)
+{
+    nc_count(NC_GATHER, MPI_COMM_WORLD);
+    MPI_Gather(mine, BLOCK, MPI_CHAR, all, BLOCK, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* Rank 1, the first whom the root could wait for, comes late; the ranks above it must not wait. */
+static void late_rank(const char *name, void (*call)(char *all, char *mine))
+{
+    char *all = calloc((size_t) nc_size, BLOCK), *mine = calloc(1, BLOCK);
+    double took;
+
+    for (int i = 0; i < 3; i++)
+        call(all, mine);
+    nc_barrier(MPI_COMM_WORLD);
+    if (nc_rank == 1)
+        usleep((useconds_t) (1e6 * LATE));
+    took = MPI_Wtime();
+    call(all, mine);
+    took = MPI_Wtime() - took;
+    if (nc_rank > 1 && took > LATE / 2)
+        nc_fail(name, nc_rank, (long) (1e3 * took));
+    free(all);
+    free(mine);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
+    if (nc_size > 2)
+        compare("an operation on the window of a waiting rank", window_of_a_waiting_rank, 1, 2);
+    if (nc_size > 1)
+        compare("a ping-pong of another thread", other_thread, 0, 1);
+    late_rank("a scatter waited for the late rank", scatter);
+    late_rank("a gather waited for the late rank", gather);
+    return nc_finish();
+}
