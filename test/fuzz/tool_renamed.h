@@ -10,9 +10,9 @@
 
 #include "tool.h"
 
-#define errx tool_errx
-#define err tool_err
+#define errx         tool_errx
+#define err          tool_err
 #define argp_failure tool_failure
-#define argp_parse tool_argp_parse
+#define argp_parse   tool_argp_parse
 
 #endif

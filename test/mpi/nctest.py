@@ -83,14 +83,17 @@ def command(program, ranks, refuse="", arguments=()):
     ]
 
 
-def run(words, settings):
+LIMIT = 120  # seconds of a run
+
+
+def run(words, settings, seconds=LIMIT):
     return subprocess.run(
         words,
         env=environment(settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
-        timeout=120,
+        timeout=seconds,
     )
 
 
