@@ -63,40 +63,43 @@ void tool_end(void)
 /* ---- ends of the process ---- */
 
 static jmp_buf back;
+static char said[64 << 10];
 
-static _Noreturn void refuse(const char *format, va_list arguments)
+static _Noreturn void refuse(void)
 {
-    char text[64 << 10];
-
-    vsnprintf(text, sizeof text, format, arguments);
-    assert(fuzz_is_line(text));
+    assert(fuzz_is_line(said));
     longjmp(back, 1);
 }
 
-#define REFUSE(format) \
+/* Writes what a tool says to `said`; for a function with a format and arguments. */
+#define SAY(format) \
     do { \
         va_list arguments; \
         va_start(arguments, format); \
-        refuse(format, arguments); \
+        vsnprintf(said, sizeof said, format, arguments); \
+        va_end(arguments); \
     } while (0)
 
 void tool_errx(int status, const char *format, ...)
 {
     assert(status == EXIT_FAILURE);
-    REFUSE(format);
+    SAY(format);
+    refuse();
 }
 
 void tool_err(int status, const char *format, ...)
 {
     assert(status == EXIT_FAILURE && errno > 0);
-    REFUSE(format);
+    SAY(format);
+    refuse();
 }
 
 void tool_failure(const struct argp_state *state, int status, int error, const char *format, ...)
 {
     (void) state;
     assert(status == EXIT_FAILURE && error == 0);
-    REFUSE(format);
+    SAY(format);
+    refuse();
 }
 
 /* What argp itself refuses, as an unknown option, is an error here and nothing is written. */

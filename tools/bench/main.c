@@ -192,9 +192,11 @@ static bool run(struct options *o)
 
     if (!good)
         return false;
-    all = calloc((size_t) (o->collective_count * o->rank_count_count), sizeof *all);
-    if (!all_well(MPI_COMM_WORLD, all ? NULL : "no memory for the results"))
+    all = calloc((size_t) o->collective_count * (size_t) o->rank_count_count, sizeof *all);
+    if (!all_well(MPI_COMM_WORLD, all ? NULL : "no memory for the results")) {
+        free(all);
         return false;
+    }
     if (rank == 0)
         progress_begin(options_rounds_in_all(o), o->seconds);
     for (int i = 0; i < o->rank_count_count && good; i++)

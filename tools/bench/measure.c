@@ -176,7 +176,7 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
                   unsigned long long served)
 {
     const struct algorithm *algorithm = &b->options->algorithms[a];
-    unsigned long long made = (unsigned long long) (n + dropped_of(n)),
+    unsigned long long made = (unsigned long long) n + (unsigned long long) dropped_of(n),
                        wanted = algorithm_is_numacoll(algorithm) ? made : 0;
     char count[128], text[512];
 
@@ -212,10 +212,10 @@ static int calls_of_block(const struct bench *b, double call_us)
     const struct options *o = b->options;
     double fit = 1e6 * o->seconds / ((double) options_rounds_in_all(o) * o->algorithm_count) /
                  (call_us + 3);
-    int n = fit > MAX_CALLS       ? MAX_CALLS
-            : fit < MIN_CALLS / 4 ? (int) fit
-            : fit < MIN_CALLS     ? MIN_CALLS
-                                  : (int) fit;
+    int n = fit > MAX_CALLS        ? MAX_CALLS
+            : fit < MIN_CALLS / 4. ? (int) fit
+            : fit < MIN_CALLS      ? MIN_CALLS
+                                   : (int) fit;
 
     if (n < TRIAL_CALLS)
         n = TRIAL_CALLS;

@@ -42,7 +42,7 @@ static const struct argp_option choices[] = {
     {0, 0, 0, 0, 0, 0}};
 
 /* Writes one line, what is wrong and what is allowed, and ends the process. */
-static void refuse(struct argp_state *state, const char *format, ...)
+static _Noreturn void refuse(struct argp_state *state, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -51,6 +51,7 @@ static void refuse(struct argp_state *state, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     argp_failure(state, EXIT_FAILURE, 0, "%s", text);
+    exit(EXIT_FAILURE);
 }
 
 static char *lower(char *text)

@@ -91,8 +91,8 @@ static void logarithmic_axis(FILE *g, double lowest, double highest)
     fprintf(g, "set logscale y\nset yrange [%g:%g]\nset ytics auto\n", lowest / 1.5, 1.5 * highest);
     if (highest / lowest > 1000)
         return;
-    for (double decade = pow(10, floor(log10(lowest / 1.5))); decade <= 1.5 * highest; decade *= 10)
-        fprintf(g, "set ytics add (%g, %g, %g)\n", decade, 2 * decade, 5 * decade);
+    for (int i = (int) floor(log10(lowest / 1.5)); pow(10, i) <= 1.5 * highest; i++)
+        fprintf(g, "set ytics add (%g, %g, %g)\n", pow(10, i), 2 * pow(10, i), 5 * pow(10, i));
 }
 
 /* Writes an axis from zero; a logarithmic one if the lowest value would be too near to zero. The

@@ -13,7 +13,7 @@ bool all_well(MPI_Comm comm, const char *problem)
     MPI_Comm_size(comm, &n);
     mine = problem ? me : n;
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
-    if (me == first && *problem) {
+    if (problem && me == first && *problem) {
         progress_clear();
         fprintf(stderr, "numacoll-bench: %s\n", problem);
     }
