@@ -2,7 +2,9 @@
  *   - it serves other ranks' operations on its window,
  *   - its other thread goes on (MPI_THREAD_MULTIPLE),
  *   - of a scatter and a gather all but the late rank are through before it comes.
- * The first two are compared with the same rank waiting in MPI_Recv, where MPICH alone decides. */
+ * The first two are compared with the same rank waiting in MPI_Recv, where MPICH alone decides. On
+ * few processors that shows only gross mistakes; how often a wait looks after MPICH is counted in
+ * test/shm/test_node.c, polls_often. */
 
 #define _GNU_SOURCE
 #include "nctest.h"
