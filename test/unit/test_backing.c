@@ -23,17 +23,23 @@
 
 enum { BYTES = 3 * 4096, FIXED = F_SEAL_SHRINK | F_SEAL_GROW };
 
-static int fixed_memfd(size_t bytes)
+/* A file without a name, of so many bytes. */
+static int made(enum nc_backing kind, size_t bytes)
 {
-    int fd = MPIDI_NUMACOLL_backing_memfd(0);
+    int fd = MPIDI_NUMACOLL_backing_make(kind, NULL);
 
     assert_true(fd >= 0);
-    assert_true(MPIDI_NUMACOLL_backing_set_size(fd, bytes, true));
+    assert_true(MPIDI_NUMACOLL_backing_set_size(kind, fd, bytes));
     return fd;
 }
 
-/* What another process makes of this one's descriptor: the exit status. */
-static int opens(int fd, size_t bytes)
+static int open_path(const char *path, size_t bytes)
+{
+    return MPIDI_NUMACOLL_backing_open(NC_BACKING_NAMED_FILE, 0, -1, path, bytes);
+}
+
+/* Whether another process opens this one's descriptor. */
+static int opens_as(enum nc_backing kind, int fd, size_t bytes)
 {
     pid_t me = getpid(), child = fork();
     int status;
@@ -41,24 +47,31 @@ static int opens(int fd, size_t bytes)
     assert_true(child >= 0);
     if (child == 0) {
         close(fd);
-        _exit(MPIDI_NUMACOLL_backing_open_of(me, fd, bytes) >= 0);
+        _exit(MPIDI_NUMACOLL_backing_open(kind, me, fd, "", bytes) >= 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
 }
 
-static void a_memfd_is_shared(void **state)
+static int opens(int fd, size_t bytes)
 {
-    int fd = fixed_memfd(BYTES), other = MPIDI_NUMACOLL_backing_open_of(getpid(), fd, BYTES);
+    return opens_as(NC_BACKING_MEMFD, fd, bytes);
+}
+
+static void share(enum nc_backing kind)
+{
+    int fd = made(kind, BYTES);
+    int other = MPIDI_NUMACOLL_backing_open(kind, getpid(), fd, "", BYTES);
     char *mine = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     char *theirs = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0);
 
-    (void) state;
     assert_true(other >= 0);
     strcpy(mine, "seen");
     assert_string_equal(theirs, "seen");
-    assert_int_equal(opens(fd, BYTES), 1);
+    assert_int_equal(opens_as(kind, fd, BYTES), 1);
+    assert_int_equal(opens_as(kind, fd, BYTES - 1), 0);
+    assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     assert_int_equal(fcntl(other, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     munmap(mine, BYTES);
     munmap(theirs, BYTES);
@@ -66,9 +79,30 @@ static void a_memfd_is_shared(void **state)
     close(other);
 }
 
+static void a_memfd_is_shared(void **state)
+{
+    (void) state;
+    share(NC_BACKING_MEMFD);
+}
+
+/* Where memfd is refused; nobody can seal it, so it is no memfd. */
+static void an_unnamed_file_is_shared(void **state)
+{
+    int fd = made(NC_BACKING_UNNAMED_FILE, BYTES);
+    struct stat st;
+
+    (void) state;
+    share(NC_BACKING_UNNAMED_FILE);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_nlink, 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(opens(fd, BYTES), 0);
+    close(fd);
+}
+
 static void a_fixed_size_stays(void **state)
 {
-    int fd = fixed_memfd(BYTES);
+    int fd = made(NC_BACKING_MEMFD, BYTES);
 
     (void) state;
     assert_int_equal(ftruncate(fd, BYTES / 2), -1);
@@ -79,7 +113,7 @@ static void a_fixed_size_stays(void **state)
 
 static void another_size_is_refused(void **state)
 {
-    int fd = fixed_memfd(BYTES);
+    int fd = made(NC_BACKING_MEMFD, BYTES);
 
     (void) state;
     assert_int_equal(opens(fd, BYTES - 1), 0);
@@ -96,14 +130,14 @@ static void seals_that_lack_are_refused(void **state)
 
     (void) state;
     for (int i = 0; i < 3; i++) {
-        fd = MPIDI_NUMACOLL_backing_memfd(0);
-        assert_true(MPIDI_NUMACOLL_backing_set_size(fd, BYTES, false));
+        fd = MPIDI_NUMACOLL_backing_make(NC_BACKING_MEMFD, NULL);
+        assert_int_equal(ftruncate(fd, BYTES), 0);
         assert_int_equal(fcntl(fd, F_ADD_SEALS, seals[i]), 0);
         assert_int_equal(opens(fd, BYTES), 0);
         close(fd);
     }
     fd = memfd_create("sealed for ever", MFD_CLOEXEC); /* cannot be fixed */
-    assert_false(MPIDI_NUMACOLL_backing_set_size(fd, BYTES, true));
+    assert_false(MPIDI_NUMACOLL_backing_set_size(NC_BACKING_MEMFD, fd, BYTES));
     assert_int_equal(opens(fd, BYTES), 0);
     close(fd);
 }
@@ -135,7 +169,7 @@ static void other_kinds_are_refused(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     fd = open(path, O_RDONLY | O_NONBLOCK);
     assert_int_equal(opens(fd, 0), 0);
-    assert_int_equal(MPIDI_NUMACOLL_backing_open(path, 0), -1);
+    assert_int_equal(open_path(path, 0), -1);
     close(fd);
     unlink(path);
     rmdir(folder);
@@ -162,7 +196,7 @@ static void a_fifo_is_not_touched(void **state)
         int status, fd = -1;
         usleep(100000);
         if (i == 0)
-            assert_int_equal(MPIDI_NUMACOLL_backing_open(path, 0), -1);
+            assert_int_equal(open_path(path, 0), -1);
         else
             fd = open(path, O_RDWR | O_NONBLOCK); /* that the child would see it */
         assert_int_equal(waitpid(child, &status, 0), child);
@@ -180,7 +214,7 @@ static void a_fifo_is_not_touched(void **state)
 
 static void other_owners_are_refused(void **state)
 {
-    int fd = fixed_memfd(BYTES);
+    int fd = made(NC_BACKING_MEMFD, BYTES);
 
     (void) state;
     if (geteuid() != 0)
@@ -193,14 +227,14 @@ static void other_owners_are_refused(void **state)
 static void a_named_file_loses_its_name(void **state)
 {
     char path[NC_PATH_BYTES];
-    int fd = MPIDI_NUMACOLL_backing_named(path), other;
+    int fd = MPIDI_NUMACOLL_backing_make(NC_BACKING_NAMED_FILE, path), other;
 
     (void) state;
     assert_true(fd >= 0);
-    assert_true(MPIDI_NUMACOLL_backing_set_size(fd, BYTES, false));
-    other = MPIDI_NUMACOLL_backing_open(path, BYTES);
+    assert_true(MPIDI_NUMACOLL_backing_set_size(NC_BACKING_NAMED_FILE, fd, BYTES));
+    other = open_path(path, BYTES);
     assert_true(other >= 0);
-    assert_int_equal(MPIDI_NUMACOLL_backing_open(path, BYTES - 1), -1);
+    assert_int_equal(open_path(path, BYTES - 1), -1);
     MPIDI_NUMACOLL_backing_unname(fd, path);
     MPIDI_NUMACOLL_backing_unname(other, path); /* nothing to do any more */
     assert_int_equal(access(path, F_OK), -1);
@@ -213,11 +247,12 @@ static void a_named_file_loses_its_name(void **state)
 static void stale_names_are_removed(void **state)
 {
     char dead[NC_PATH_BYTES], living[NC_PATH_BYTES], mine[NC_PATH_BYTES];
-    int fd = MPIDI_NUMACOLL_backing_named(dead), live = MPIDI_NUMACOLL_backing_named(living), own;
+    int fd = MPIDI_NUMACOLL_backing_make(NC_BACKING_NAMED_FILE, dead),
+        live = MPIDI_NUMACOLL_backing_make(NC_BACKING_NAMED_FILE, living), own;
 
     (void) state;
     close(fd); /* as the kernel does when a process is killed */
-    own = MPIDI_NUMACOLL_backing_named(mine);
+    own = MPIDI_NUMACOLL_backing_make(NC_BACKING_NAMED_FILE, mine);
     assert_int_equal(access(dead, F_OK), -1);
     assert_int_equal(access(living, F_OK), 0);
     MPIDI_NUMACOLL_backing_unname(live, living);
@@ -230,14 +265,14 @@ static void stale_names_are_removed(void **state)
 static void a_limit_is_no_signal(void **state)
 {
     struct rlimit before, low;
-    int fd = MPIDI_NUMACOLL_backing_memfd(0);
+    int fd = MPIDI_NUMACOLL_backing_make(NC_BACKING_MEMFD, NULL);
 
     (void) state;
     getrlimit(RLIMIT_FSIZE, &before);
     low = (struct rlimit){BYTES - 1, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
-    assert_false(MPIDI_NUMACOLL_backing_set_size(fd, BYTES, true));
-    assert_true(MPIDI_NUMACOLL_backing_set_size(fd, BYTES - 1, true));
+    assert_false(MPIDI_NUMACOLL_backing_set_size(NC_BACKING_MEMFD, fd, BYTES));
+    assert_true(MPIDI_NUMACOLL_backing_set_size(NC_BACKING_MEMFD, fd, BYTES - 1));
     setrlimit(RLIMIT_FSIZE, &before);
     close(fd);
 }
@@ -245,11 +280,12 @@ static void a_limit_is_no_signal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_memfd_is_shared),        cmocka_unit_test(a_fixed_size_stays),
-        cmocka_unit_test(another_size_is_refused),  cmocka_unit_test(seals_that_lack_are_refused),
-        cmocka_unit_test(other_kinds_are_refused),  cmocka_unit_test(a_fifo_is_not_touched),
-        cmocka_unit_test(other_owners_are_refused), cmocka_unit_test(a_named_file_loses_its_name),
-        cmocka_unit_test(stale_names_are_removed),  cmocka_unit_test(a_limit_is_no_signal)};
+        cmocka_unit_test(a_memfd_is_shared),           cmocka_unit_test(an_unnamed_file_is_shared),
+        cmocka_unit_test(a_fixed_size_stays),          cmocka_unit_test(another_size_is_refused),
+        cmocka_unit_test(seals_that_lack_are_refused), cmocka_unit_test(other_kinds_are_refused),
+        cmocka_unit_test(a_fifo_is_not_touched),       cmocka_unit_test(other_owners_are_refused),
+        cmocka_unit_test(a_named_file_loses_its_name), cmocka_unit_test(stale_names_are_removed),
+        cmocka_unit_test(a_limit_is_no_signal)};
 
     return cmocka_run_group_tests_name("backing", tests, NULL, NULL);
 }

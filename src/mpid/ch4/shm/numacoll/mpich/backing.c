@@ -24,7 +24,7 @@
 /* The seals of a file whose size is fixed. */
 #define FIXED (F_SEAL_SHRINK | F_SEAL_GROW)
 
-int MPIDI_NUMACOLL_backing_memfd(unsigned flags)
+static int make_memfd(unsigned flags)
 {
     int fd = memfd_create("numacoll", flags | MFD_CLOEXEC | MFD_ALLOW_SEALING | NC_NOEXEC_SEAL);
 
@@ -36,9 +36,10 @@ int MPIDI_NUMACOLL_backing_memfd(unsigned flags)
 
 /* A file that would be longer than RLIMIT_FSIZE is no error of ftruncate but a signal, so the limit
  * is looked at before. */
-bool MPIDI_NUMACOLL_backing_set_size(int fd, size_t bytes, bool fix)
+bool MPIDI_NUMACOLL_backing_set_size(enum nc_backing kind, int fd, size_t bytes)
 {
     struct rlimit most;
+    bool fix = kind <= NC_BACKING_MEMFD;
 
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes > most.rlim_cur)
         return false;
@@ -47,7 +48,8 @@ bool MPIDI_NUMACOLL_backing_set_size(int fd, size_t bytes, bool fix)
     return !fix || fcntl(fd, F_ADD_SEALS, FIXED | F_SEAL_SEAL) == 0;
 }
 
-#define NAMES "/dev/shm/numacoll.file."
+#define FOLDER "/dev/shm"
+#define NAMES  FOLDER "/numacoll.file."
 
 /* Removes the named files of this user whose process has ended: nobody holds a lock on them. A file
  * whose process has not locked it yet may lose its name too; that process then makes another. */
@@ -78,7 +80,7 @@ void MPIDI_NUMACOLL_backing_unname(int fd, const char *path)
         unlink(path);
 }
 
-int MPIDI_NUMACOLL_backing_named(char path[NC_PATH_BYTES])
+static int make_named(char path[NC_PATH_BYTES])
 {
     enum { ATTEMPTS = 10 };
     struct stat st;
@@ -100,6 +102,15 @@ int MPIDI_NUMACOLL_backing_named(char path[NC_PATH_BYTES])
     return fd;
 }
 
+int MPIDI_NUMACOLL_backing_make(enum nc_backing kind, char path[NC_PATH_BYTES])
+{
+    if (kind == NC_BACKING_NAMED_FILE)
+        return make_named(path);
+    if (kind == NC_BACKING_UNNAMED_FILE)
+        return open(FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return make_memfd(kind == NC_BACKING_HUGETLB ? MFD_HUGETLB : 0);
+}
+
 /* Whether a file is what another process has made, as far as one can see from outside. */
 static bool is_ours(const struct stat *st, size_t bytes)
 {
@@ -108,7 +119,7 @@ static bool is_ours(const struct stat *st, size_t bytes)
 
 /* In another PID namespace /proc/PID/fd/N may be anything, also a device that does something when
  * it is opened: so it is looked at before, and once more, for it may have changed. */
-int MPIDI_NUMACOLL_backing_open(const char *path, size_t bytes)
+static int open_checked(const char *path, size_t bytes)
 {
     struct stat st;
     int fd = stat(path, &st) == 0 && is_ours(&st, bytes)
@@ -122,15 +133,20 @@ int MPIDI_NUMACOLL_backing_open(const char *path, size_t bytes)
     return fd;
 }
 
-int MPIDI_NUMACOLL_backing_open_of(int pid, int fd, size_t bytes)
+int MPIDI_NUMACOLL_backing_open(enum nc_backing kind, int pid, int fd, const char *path,
+                                size_t bytes)
 {
-    char path[64];
+    char descriptor[64];
     int opened, seals;
 
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    opened = MPIDI_NUMACOLL_backing_open(path, bytes);
-    seals = opened >= 0 ? fcntl(opened, F_GET_SEALS) : -1; /* -1: it cannot be sealed */
-    if (opened >= 0 && (seals < 0 || (seals & FIXED) != FIXED)) {
+    if (kind == NC_BACKING_NAMED_FILE)
+        return open_checked(path, bytes);
+    snprintf(descriptor, sizeof descriptor, "/proc/%d/fd/%d", pid, fd);
+    opened = open_checked(descriptor, bytes);
+    if (opened < 0 || kind == NC_BACKING_UNNAMED_FILE) /* which no process can seal */
+        return opened;
+    seals = fcntl(opened, F_GET_SEALS); /* -1: it cannot be sealed */
+    if (seals < 0 || (seals & FIXED) != FIXED) {
         close(opened);
         opened = -1;
     }

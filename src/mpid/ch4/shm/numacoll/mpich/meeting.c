@@ -61,9 +61,9 @@ static void *map(int fd, size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Shares a file of local rank 0, which the others open: a memfd, or a file with a name. *memory:
- * NULL on all processes if one of them cannot. */
-static int share_file(bool named, size_t bytes, void **memory)
+/* Shares a file of local rank 0, which the others open. *memory: NULL on all processes if one of
+ * them cannot. */
+static int share_file(enum nc_backing kind, size_t bytes, void **memory)
 {
     struct place {
         int pid, fd;
@@ -79,18 +79,17 @@ static int share_file(bool named, size_t bytes, void **memory)
     all = MPL_malloc((size_t) n * sizeof *all, MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!all, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (MPIR_Process.local_rank == 0) {
-        fd = named ? MPIDI_NUMACOLL_backing_named(mine.path) : MPIDI_NUMACOLL_backing_memfd(0);
-        if (fd >= 0 && MPIDI_NUMACOLL_backing_set_size(fd, bytes, !named))
+        fd = MPIDI_NUMACOLL_backing_make(kind, mine.path);
+        if (fd >= 0 && MPIDI_NUMACOLL_backing_set_size(kind, fd, bytes))
             mine.fd = fd;
-        else if (fd >= 0 && named)
+        else if (fd >= 0 && kind == NC_BACKING_NAMED_FILE)
             MPIDI_NUMACOLL_backing_unname(fd, mine.path);
     }
     mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&mine, sizeof mine, all, sizeof *all);
     MPIR_ERR_CHECK(mpi_errno);
     path = all[0].path;
     if (MPIR_Process.local_rank != 0 && all[0].fd >= 0)
-        fd = named ? MPIDI_NUMACOLL_backing_open(path, bytes)
-                   : MPIDI_NUMACOLL_backing_open_of(all[0].pid, all[0].fd, bytes);
+        fd = MPIDI_NUMACOLL_backing_open(kind, all[0].pid, all[0].fd, path, bytes);
     if (fd >= 0 && all[0].fd >= 0)
         *memory = map(fd, bytes);
     mine.mapped = *memory;
@@ -105,7 +104,7 @@ static int share_file(bool named, size_t bytes, void **memory)
 
 fn_exit:
     /* every process removes the name, see make_and_attach in segment.c */
-    if (fd >= 0 && named)
+    if (fd >= 0 && kind == NC_BACKING_NAMED_FILE)
         MPIDI_NUMACOLL_backing_unname(fd, path);
     if (fd >= 0)
         close(fd);
@@ -124,11 +123,11 @@ int MPIDI_NUMACOLL_meeting_share(size_t bytes, void **memory)
         *memory = map(-1, bytes);
         goto fn_exit;
     }
-    mpi_errno = share_file(false, bytes, memory);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!*memory)
-        mpi_errno = share_file(true, bytes, memory);
-    MPIR_ERR_CHECK(mpi_errno);
+    *memory = NULL;
+    for (int kind = NC_BACKING_MEMFD; kind < NC_BACKING_COUNT && !*memory; kind++) {
+        mpi_errno = share_file(kind, bytes, memory);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
 
 fn_exit:
     return mpi_errno;

@@ -151,7 +151,7 @@ static void print_segment(FILE *out, const struct MPIDI_NUMACOLL_comm *state, in
     static const char *const backings[] = {[NC_BACKING_HUGETLB] = "a memfd of huge pages",
                                            [NC_BACKING_MEMFD] = "a memfd",
                                            [NC_BACKING_UNNAMED_FILE] = "/dev/shm",
-                                           [NC_BACKING_NAMED_FILE] = "/dev/shm"};
+                                           [NC_BACKING_NAMED_FILE] = "a named file in /dev/shm"};
     const struct nc_segment *s = &state->segment;
 
     fprintf(out, "%zu bytes in %s", s->bytes, backings[s->backing]);

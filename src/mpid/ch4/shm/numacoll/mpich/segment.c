@@ -13,7 +13,6 @@
  * algorithm, so they never come back to numacoll. */
 
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -22,7 +21,6 @@
 #include "mpidimpl.h"
 #include "segment.h"
 
-#include "backing.h"
 #include "diag.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
@@ -150,15 +148,10 @@ static bool has_huge_pages(const struct invitation *in)
  * cannot open each other's descriptors, and its name goes once all ranks have attached. */
 static int open_backing(struct invitation *in)
 {
-    if (in->backing == NC_BACKING_HUGETLB)
-        return has_huge_pages(in) ? MPIDI_NUMACOLL_backing_memfd(MFD_HUGETLB) : -1;
-    if (in->backing == NC_BACKING_MEMFD)
-        return MPIDI_NUMACOLL_backing_memfd(0);
-    if (!room_in_dev_shm(in->bytes))
+    if ((in->backing == NC_BACKING_HUGETLB && !has_huge_pages(in)) ||
+        (in->backing > NC_BACKING_MEMFD && !room_in_dev_shm(in->bytes)))
         return -1;
-    if (in->backing == NC_BACKING_UNNAMED_FILE)
-        return open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return MPIDI_NUMACOLL_backing_named(in->path);
+    return MPIDI_NUMACOLL_backing_make(in->backing, in->path);
 }
 
 /* Reserves address space that starts at a multiple of `page`, as transparent huge pages need it.
@@ -223,7 +216,7 @@ static void *write_header(int fd, const struct invitation *in, int placement)
                           .page = in->page,
                           .geometry = in->geometry};
 
-    if (MPIDI_NUMACOLL_backing_set_size(fd, in->bytes, in->backing <= NC_BACKING_MEMFD))
+    if (MPIDI_NUMACOLL_backing_set_size(in->backing, fd, in->bytes))
         base = map(fd, in);
     /* with huge pages the header's page also holds the beginning of the first region */
     if (base && placement == MPIR_CVAR_NUMACOLL_PLACEMENT_bind)
@@ -258,9 +251,7 @@ static void make(enum nc_backing backing, struct invitation *in, int placement,
  * another. */
 static void attach(const struct invitation *in, struct nc_segment *segment, int *fd)
 {
-    *fd = in->backing == NC_BACKING_NAMED_FILE
-              ? MPIDI_NUMACOLL_backing_open(in->path, in->bytes)
-              : MPIDI_NUMACOLL_backing_open_of(in->pid, in->fd, in->bytes);
+    *fd = MPIDI_NUMACOLL_backing_open(in->backing, in->pid, in->fd, in->path, in->bytes);
     segment->backing = in->backing;
     segment->base = *fd >= 0 ? map(*fd, in) : NULL;
     /* a core dump of each process would have the whole segment; one is enough */

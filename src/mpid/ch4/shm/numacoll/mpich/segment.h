@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "mpidimpl.h"
+#include "backing.h"
 #include "pages.h"
 #include "../core/nc_layout.h"
 
@@ -21,15 +22,6 @@ enum nc_reason {
     NC_REASON_SETTINGS,
     NC_REASON_WORLDS,
     NC_REASON_COUNT
-};
-
-/* What a segment's memory is made of, in the order they are tried; the first only if HUGE_PAGES
- * asks for it. The named file is last because only a name can be left behind. */
-enum nc_backing {
-    NC_BACKING_HUGETLB,
-    NC_BACKING_MEMFD,
-    NC_BACKING_UNNAMED_FILE,
-    NC_BACKING_NAMED_FILE
 };
 
 /* A segment as this process has it. Private to the process. */
