@@ -143,7 +143,7 @@ int MPIDI_NUMACOLL_backing_open(enum nc_backing kind, int pid, int fd, const cha
         return open_checked(path, bytes);
     snprintf(descriptor, sizeof descriptor, "/proc/%d/fd/%d", pid, fd);
     opened = open_checked(descriptor, bytes);
-    if (opened < 0 || kind == NC_BACKING_UNNAMED_FILE) /* which no process can seal */
+    if (opened < 0 || kind == NC_BACKING_UNNAMED_FILE) /* only a memfd can be sealed */
         return opened;
     seals = fcntl(opened, F_GET_SEALS); /* -1: it cannot be sealed */
     if (seals < 0 || (seals & FIXED) != FIXED) {

@@ -443,7 +443,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
     if (node_comm->rank == 0)
         prepare(&in, wanted, segment, offset);
     *reason = NC_REASON_BACKING;
-    for (bool last = false; backing <= NC_BACKING_NAMED_FILE && !all && !last; backing++) {
+    for (bool last = false; backing < NC_BACKING_COUNT && !all && !last; backing++) {
         if (node_comm->rank == 0 && backing == NC_BACKING_UNNAMED_FILE)
             shorten(&in, wanted, segment, offset);
         mpi_errno = make_and_attach(node_comm, backing, &in, wanted->placement, segment, &fd, &all);
