@@ -26,6 +26,20 @@ static const char *cpu_model(hwloc_topology_t topology)
     return model ? model : "unknown";
 }
 
+/* Takes away the blanks with which some processors fill their name. */
+static void squeeze(char *text)
+{
+    char *end = text;
+
+    for (char *c = text; *c; c++) {
+        if (*c != ' ' || (end > text && end[-1] != ' '))
+            *end++ = *c;
+    }
+    if (end > text && end[-1] == ' ')
+        end--;
+    *end = 0;
+}
+
 static void read_topology(struct machine *m)
 {
     hwloc_topology_t topology;
@@ -34,6 +48,7 @@ static void read_topology(struct machine *m)
         return;
     if (!hwloc_topology_load(topology)) {
         snprintf(m->cpu, sizeof m->cpu, "%s", cpu_model(topology));
+        squeeze(m->cpu);
         m->processors = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
         m->packages = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
         m->numa_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);

@@ -172,11 +172,15 @@ static int legend_rows(const struct options *o)
 static void write_title(FILE *g, const struct options *o, const struct measurement *m)
 {
     char text[512];
+    double font;
 
     measurement_text(o, m, text, sizeof text);
     labelled(g, "set label 1 at screen 0.5,0.98 center font ',15' ", text);
     machine_text(text, sizeof text);
-    labelled(g, "\nset label 2 at screen 0.5,0.955 center font ',9' ", text);
+    /* a letter takes at most 3/4 of the font's size, as in the legend */
+    font = WIDTH * 4 / 3 / (double) (strlen(text) + 1);
+    fprintf(g, "\nset label 2 at screen 0.5,0.955 center font ',%.1f' ", font < 9 ? font : 9);
+    labelled(g, "", text);
     fputc('\n', g);
 }
 
