@@ -217,8 +217,11 @@ static void other_owners_are_refused(void **state)
     int fd = made(NC_BACKING_MEMFD, BYTES);
 
     (void) state;
-    if (geteuid() != 0)
-        skip(); /* only root can give a file away */
+    if (geteuid() != 0) {
+        close(fd);
+        puts("# skipped: only root can give a file away");
+        return;
+    }
     assert_int_equal(fchown(fd, 65534, 65534), 0);
     assert_int_equal(opens(fd, BYTES), 0);
     close(fd);

@@ -142,8 +142,10 @@ static void links_in_a_locale(void **state)
     struct nc_links l;
 
     (void) state;
-    if (!choose_comma())
-        skip();
+    if (!choose_comma()) {
+        puts("# skipped: there is no locale with a comma, nor locales to make one");
+        return;
+    }
     assert_true(nc_links_parse(&l, "top:1.3/0.1"));
     assert_true(l.link[NC_LEVEL_TOP].alpha == 1.3 * 1e-6);
     assert_true(l.link[NC_LEVEL_TOP].beta == 0.1 * 1e-9);
