@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -57,14 +58,19 @@ def environment(settings):
     return env
 
 
+def allows(*words):
+    """Whether programs can be run by these words, here and by this user. Namespaces need root,
+    and containers may refuse them even so."""
+    nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    found = shutil.which(words[0])
+    return bool(found) and subprocess.run([*words, "true"], **nothing).returncode == 0
+
+
 def own_dev_shm():
     """Begins the script again with a /dev/shm of its own, if that may be mounted: it then does not
     see what other jobs on the machine make there."""
     apart = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
-    if "NCTEST_APART" in os.environ or not shutil.which("unshare"):
-        return
-    nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    if subprocess.run([*apart, "true"], **nothing).returncode == 0:
+    if "NCTEST_APART" not in os.environ and allows(*apart):
         os.environ["NCTEST_APART"] = "1"
         os.execvp(apart[0], [*apart, sys.executable, *sys.argv])
 
@@ -95,6 +101,20 @@ def run(words, settings, seconds=LIMIT):
         universal_newlines=True,
         timeout=seconds,
     )
+
+
+# how mpiexec ends if a rank is ended by one of these
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE)
+
+
+def until_told(text, attempt):
+    """A run that may end with an error whose text is this. mpiexec ends the ranks at once if one
+    aborts, and the text may be lost: then there is another run, five at most."""
+    for _ in range(5):
+        done = attempt()
+        if not done or done.returncode in (0, *CRASHES) or text in done.stderr:
+            break
+    return done
 
 
 def made(done):
