@@ -376,27 +376,35 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+/* Sends what this process writes to stdout and stderr nowhere. Returns where its stderr was. */
+static int be_silent(void)
+{
+    int errors = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+    return errors;
+}
+
 /* If argp ends the process, it does so on all ranks; only rank 0 may write then. Afterwards the
  * other ranks have their stderr back, but not their stdout. */
 void options_parse(struct options *o, int argc, char **argv, int rank)
 {
     static const struct argp argp = {choices, parse, "[COLLECTIVE[,COLLECTIVE..]]", doc, 0, 0, 0};
-    int errors = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+    int errors = rank > 0 ? be_silent() : -1;
     /* in the user's order: argp puts options first */
     char **words = calloc((size_t) argc + 1, sizeof *words);
 
     for (int i = 0; i < argc && words; i++)
         words[i] = argv[i];
     argp_err_exit_status = EXIT_FAILURE;
-    if (rank > 0) {
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-    }
     argp_parse(&argp, argc, argv, 0, 0, o);
     o->command = words;
-    dup2(errors, STDERR_FILENO);
-    close(errors);
-    close(nowhere);
+    if (rank > 0) {
+        dup2(errors, STDERR_FILENO);
+        close(errors);
+    }
 }
 
 int options_sizes_of(const struct options *o, const struct collective *collective)
