@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,28 +19,55 @@
 int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
                                               void (*)(const volatile void *));
 
-/* What has been allocated since `begin`, by a tool or by a library for it, and is not free. */
-static const volatile void *live[1 << 16];
-static size_t lives;
+/* What has been allocated since `begin`, by a tool or by a library for it, and is not free: a hash
+ * table with linear probing. hwloc allocates tens of thousands of pieces for a large machine. */
+#define PLACES (1u << 17)
+
+static const volatile void *live[PLACES];
+static unsigned lives;
 static bool counts;
+
+static unsigned place_of(const volatile void *memory)
+{
+    return (unsigned) ((uint64_t) (uintptr_t) memory * 0x9e3779b97f4a7c15u >> 47);
+}
 
 static void allocated(const volatile void *memory, size_t bytes)
 {
+    unsigned i = place_of(memory);
+
     (void) bytes;
     if (!counts || !memory)
         return;
-    assert(lives < sizeof live / sizeof *live);
-    live[lives++] = memory;
+    while (live[i])
+        i = (i + 1) % PLACES;
+    live[i] = memory;
+    lives++;
+    assert(lives < PLACES / 2);
+}
+
+/* Takes out what is in place `gap`. What lies behind it is moved up if it could not be found over
+ * an empty place. */
+static void take_out(unsigned gap)
+{
+    for (unsigned i = (gap + 1) % PLACES; live[i]; i = (i + 1) % PLACES) {
+        if ((i - place_of(live[i])) % PLACES >= (i - gap) % PLACES) {
+            live[gap] = live[i];
+            gap = i;
+        }
+    }
+    live[gap] = NULL;
+    lives--;
 }
 
 static void freed(const volatile void *memory)
 {
-    for (size_t i = lives; counts && i > 0; i--) {
-        if (live[i - 1] == memory) {
-            live[i - 1] = live[--lives];
-            return;
-        }
-    }
+    unsigned i = place_of(memory);
+
+    while (live[i] && live[i] != memory)
+        i = (i + 1) % PLACES;
+    if (counts && live[i])
+        take_out(i);
 }
 
 static void begin(void)
@@ -49,15 +77,19 @@ static void begin(void)
     if (!installed)
         assert(__sanitizer_install_malloc_and_free_hooks(allocated, freed));
     installed = true;
-    lives = 0;
     counts = true;
 }
 
 void tool_end(void)
 {
     counts = false;
-    while (lives > 0)
-        free((void *) live[--lives]);
+    for (unsigned i = 0; lives > 0; i++) {
+        if (!live[i])
+            continue;
+        free((void *) live[i]);
+        live[i] = NULL;
+        lives--;
+    }
 }
 
 /* ---- ends of the process ---- */
