@@ -175,18 +175,25 @@ static hwloc_obj_type_t core_type(const struct nc_machine *m, hwloc_const_cpuset
                : HWLOC_OBJ_PU;
 }
 
-/* The processor of the n-th rank inside a set of processors: first the first processor of each
- * core, then the second of each, then round again. */
-static int processor_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int n)
+/* Deals the processors of a set out to ranks first, first + step, and so on: first the first
+ * processor of each core, then the second of each, then round again. Machines have thousands of
+ * processors, so each core is looked for behind the one before. */
+static void deal_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, int first, int step,
+                        int ranks, int *processor)
 {
     hwloc_obj_type_t type = core_type(m, set);
     int cores = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, type);
-    hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(m->topology, set, type,
-                                                           (unsigned) (n % cores));
-    int threads = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU);
-    hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU,
-                                                         (unsigned) (n / cores % threads));
-    return (int) pu->logical_index;
+    hwloc_obj_t core = NULL, pu = NULL;
+
+    for (int k = 0; k < cores; k++) {
+        int threads;
+        core = hwloc_get_next_obj_inside_cpuset_by_type(m->topology, set, type, core);
+        pu = hwloc_get_next_obj_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU, pu);
+        threads = hwloc_bitmap_weight(core->cpuset);
+        /* the processors of a core are side by side */
+        for (int n = k; n < (ranks - first + step - 1) / step; n += cores)
+            processor[first + n * step] = (int) pu->logical_index + n / cores % threads;
+    }
 }
 
 /* The unit after o (NULL: the first one) that ranks are dealt out to. Skips units whose processors
@@ -208,10 +215,8 @@ static bool deal_out(const struct nc_machine *m, hwloc_obj_type_t type, int rank
 
     while ((o = next_unit(m, type, o)))
         units++;
-    while ((o = next_unit(m, type, o))) {
-        for (int i = unit++; i < ranks; i += units)
-            processor[i] = processor_inside(m, o->cpuset, i / units);
-    }
+    while ((o = next_unit(m, type, o)))
+        deal_inside(m, o->cpuset, unit++, units, ranks, processor);
     return units > 0;
 }
 
@@ -254,8 +259,7 @@ bool nc_machine_map(const struct nc_machine *m, const char *mapping, int ranks, 
     if (!strcmp(mapping, "package") && deal_out(m, HWLOC_OBJ_PACKAGE, ranks, processor))
         return true;
     if (!strcmp(mapping, "core")) {
-        for (int i = 0; i < ranks; i++)
-            processor[i] = processor_inside(m, all, i);
+        deal_inside(m, all, 0, 1, ranks, processor);
         return true;
     }
     if (!strcmp(mapping, "numa") || !strcmp(mapping, "package"))
