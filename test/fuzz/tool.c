@@ -157,10 +157,10 @@ bool tool_run(void (*run)(int argc, char **argv), char *text)
     char *argv[WORDS + 1] = {(char *) "tool"};
     int argc = 1;
 
-    for (char *c = text; *c && argc < WORDS; c++) {
+    for (char *c = text; *c; c++) {
         if (separates(*c))
             *c = '\0';
-        else if (c == text || c[-1] == '\0')
+        else if ((c == text || c[-1] == '\0') && argc < WORDS)
             argv[argc++] = c;
     }
     begin();
