@@ -21,7 +21,8 @@ int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, si
 
 /* What has been allocated since `begin`, by a tool or by a library for it, and is not free: a hash
  * table with linear probing. hwloc allocates a hundred thousand pieces for a large machine. */
-#define PLACES (1u << 19)
+#define PLACE_BITS 19
+#define PLACES     (1u << PLACE_BITS)
 
 static const volatile void *live[PLACES];
 static unsigned lives;
@@ -29,7 +30,7 @@ static bool counts;
 
 static unsigned place_of(const volatile void *memory)
 {
-    return (unsigned) ((uint64_t) (uintptr_t) memory * 0x9e3779b97f4a7c15u >> 45);
+    return (unsigned) ((uint64_t) (uintptr_t) memory * 0x9e3779b97f4a7c15u >> (64 - PLACE_BITS));
 }
 
 static void allocated(const volatile void *memory, size_t bytes)

@@ -190,8 +190,8 @@ static void deal_inside(const struct nc_machine *m, hwloc_const_cpuset_t set, in
         core = hwloc_get_next_obj_inside_cpuset_by_type(m->topology, set, type, core);
         pu = hwloc_get_next_obj_inside_cpuset_by_type(m->topology, core->cpuset, HWLOC_OBJ_PU, pu);
         threads = hwloc_bitmap_weight(core->cpuset);
-        /* the processors of a core are side by side */
-        for (int n = k; n < (ranks - first + step - 1) / step; n += cores)
+        /* the logical numbers of a core's processors are consecutive */
+        for (int n = k; first + n * step < ranks; n += cores)
             processor[first + n * step] = (int) pu->logical_index + n / cores % threads;
     }
 }
