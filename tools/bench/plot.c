@@ -178,7 +178,7 @@ static void write_title(FILE *g, const struct options *o, const struct measureme
     labelled(g, "set label 1 at screen 0.5,0.98 center font ',15' ", text);
     machine_text(text, sizeof text);
     /* a letter takes at most 3/4 of the font's size, as in the legend */
-    font = WIDTH * 4 / 3 / (double) (strlen(text) + 1);
+    font = WIDTH * 4.0 / 3 / (double) (strlen(text) + 1);
     fprintf(g, "\nset label 2 at screen 0.5,0.955 center font ',%.1f' ", font < 9 ? font : 9);
     labelled(g, "", text);
     fputc('\n', g);
