@@ -166,6 +166,29 @@ static void memory_of_64_ranks(void **state)
     }
 }
 
+/* Halving the slots keeps the sets, so that a writer can fill one while readers are at another. */
+static void shorter_rings(void **state)
+{
+    static const uint32_t slots[] = {8, 4, 2, 1}, set_slots[][4] = {
+                                                      {8, 4, 2, 1}, /* one set */
+                                                      {4, 2, 1, 1}, /* two */
+                                                      {2, 1, 1, 1}, /* four */
+                                                  };
+
+    (void) state;
+    for (uint32_t k = 0; k < 3; k++) {
+        struct nc_geometry g = nc_geometry_make(4, 8, 8192, 1u << k, PAGE);
+        nc_geometry_lengthen(&g);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(g.slots, slots[i]);
+            assert_int_equal(g.set_slots, set_slots[k][i]);
+            assert_int_equal(g.slot_bytes, 8192);
+            assert_int_equal(nc_geometry_shorten(&g), i < 3);
+            assert_int_equal(g.send_controls, NC_SEND_CONTROLS);
+        }
+    }
+}
+
 /* In the second half of the default budget, 64 MiB, is room for so many small segments. */
 static void small_segments(void **state)
 {
@@ -196,6 +219,7 @@ int main(void)
                                        cmocka_unit_test(sets),
                                        cmocka_unit_test(in_rings),
                                        cmocka_unit_test(memory_of_64_ranks),
+                                       cmocka_unit_test(shorter_rings),
                                        cmocka_unit_test(small_segments)};
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -38,12 +38,8 @@ static void fit(struct hierarchy *h, size_t budget)
     struct nc_geometry *g = &h->geometry, small = nc_geometry_small(g);
 
     h->small_bytes = segment_bytes(h, &small);
-    while ((h->segment_bytes = segment_bytes(h, g)) > budget / 2 && g->slots > 1) {
-        g->send_controls = NC_SEND_CONTROLS;
-        g->slots /= 2;
-        if (g->set_slots > g->slots)
-            g->set_slots = g->slots;
-    }
+    while ((h->segment_bytes = segment_bytes(h, g)) > budget / 2 && nc_geometry_shorten(g))
+        ;
     if (h->segment_bytes > budget / 2)
         *g = small;
     h->segment_bytes = segment_bytes(h, g);

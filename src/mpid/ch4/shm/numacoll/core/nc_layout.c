@@ -35,6 +35,16 @@ void nc_geometry_lengthen(struct nc_geometry *g)
         g->send_controls *= 2;
 }
 
+bool nc_geometry_shorten(struct nc_geometry *g)
+{
+    if (g->slots == 1)
+        return false;
+    g->slots = half(g->slots);
+    g->set_slots = half(g->set_slots);
+    g->send_controls = NC_SEND_CONTROLS;
+    return true;
+}
+
 struct nc_geometry nc_geometry_small(const struct nc_geometry *full)
 {
     enum { SLOTS = 2, SLOT_BYTES = 512, RECV_CONTROLS = 8, SEND_CONTROLS = 4 };

@@ -30,6 +30,7 @@
 #ifndef NC_LAYOUT_H_INCLUDED
 #define NC_LAYOUT_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,6 +111,11 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 
 /* Gives a geometry more send control slots if it has few ranks. */
 void nc_geometry_lengthen(struct nc_geometry *geometry);
+
+/* Makes a segment shorter that does not fit: halves the slots, and takes back what
+ * nc_geometry_lengthen has given. The sets stay as many as before if there are slots enough: a
+ * writer fills one set while its readers are at another. False: there is one slot only. */
+bool nc_geometry_shorten(struct nc_geometry *geometry);
 
 /* The geometry with which a segment of many ranks begins, while nobody knows how much the
  * communicator will be used: with pages of 4 KiB a region of up to 512 ranks takes two. */

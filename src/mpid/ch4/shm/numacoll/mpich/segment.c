@@ -85,12 +85,8 @@ static size_t charge_large(struct nc_geometry *g, const struct nc_wanted *wanted
             return 0;
         if (charge(bytes, larger ? whole_budget() / 2 : whole_budget()))
             return bytes;
-        if (g->slots == 1)
+        if (!nc_geometry_shorten(g))
             return 0;
-        g->send_controls = NC_SEND_CONTROLS;
-        g->slots /= 2;
-        if (g->set_slots > g->slots)
-            g->set_slots = g->slots;
     }
 }
 
