@@ -176,6 +176,18 @@ static bool stays_away(const struct rank *r, int message)
     return nc_allgather_stays(r->length[message]) && group[message] != group[r->queue->rank];
 }
 
+/* Whether this rank is alone in its NUMA node, and its own message is not inline: it is
+ * left to its caller, too. */
+static bool is_left_alone(const struct rank *r)
+{
+    const int *group = r->bcast->route.groups->of[0];
+    int me = r->queue->rank, mates = 0;
+
+    for (int i = 0; i < (int) r->run->geometry.ranks; i++)
+        mates += group[i] == group[me];
+    return mates == 1 && nc_allgather_stays(r->length[me]);
+}
+
 /* The bytes of stream `at` that were written though nothing should be. */
 static int untouched(const struct rank *r, int at, int message, size_t sent)
 {
@@ -199,10 +211,13 @@ static int gather_to(struct rank *r, int to)
                                    r->stream, r->sent)
                : nc_gather_node(r->transfer, to, &r->stream[ranks], r->stream, r->sent))
         return 1;
-    for (int i = 0; i < ranks && receives; i++)
-        wrong += i == me                      ? 0
-                 : to < 0 && stays_away(r, i) ? untouched(r, i, i, r->sent[i])
-                                              : wrong_in(r, i, i, r->sent[i]);
+    for (int i = 0; i < ranks && receives; i++) {
+        if (to == me && i == me)
+            continue;
+        wrong += to < 0 && (i == me ? is_left_alone(r) : stays_away(r, i))
+                     ? untouched(r, i, i, r->sent[i])
+                     : wrong_in(r, i, i, r->sent[i]);
+    }
     return wrong;
 }
 
@@ -225,11 +240,9 @@ static int gather_in_teams(struct rank *r, int teams)
         to_receive(r, i, i);
     if (nc_allgather_team(r->transfer, &team, &r->stream[ranks], r->stream, r->sent))
         return 1;
-    for (int i = 0; i < ranks; i++) {
-        if (i != me)
-            wrong += is_mate(r, teams, i) ? wrong_in(r, i, i, r->sent[i])
-                                          : untouched(r, i, i, r->length[i]);
-    }
+    for (int i = 0; i < ranks; i++)
+        wrong += is_mate(r, teams, i) ? wrong_in(r, i, i, r->sent[i])
+                                      : untouched(r, i, i, r->length[i]);
     return wrong;
 }
 

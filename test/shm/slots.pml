@@ -17,7 +17,8 @@
  *   scatter_write         shm/nc_scatter.c    send_inline: nc_transfer_inline; send_fragments: nc_transfer_write
  *   scatter_read          shm/nc_scatter.c    receive
  *   send_first            shm/nc_gather.c     send_first: nc_transfer_inline, nc_transfer_send
- *   send_fragment         shm/nc_gather.c     rounds: nc_transfer_send
+ *   send_in_round         shm/nc_transfer.h   nc_transfer_sends; shm/nc_gather.c: send_ahead; shm/nc_reduce.c: ordered_round
+ *   read_own              shm/nc_reduce.c     reduce_in_order: this rank's own fragment
  *   receive_fragment      shm/nc_gather.c     receive_first, receive_round; allgather
  *   gather_write          shm/nc_gather.c     send: take_slot
  *   gather_take           shm/nc_gather.c     receive_what_is_there, release_slots; of either sender, whichever is there
@@ -39,6 +40,8 @@
  *                         another to write a control slot again too early, so a missing wait would not be noticed
  *   ALLGATHERS            allgathers, scatters and gathers only
  *   GATHER_FRAGMENTS=n    each sender of a gather sends n fragments, at most 3; 0: inline
+ *   AHEAD                 in an allgather a rank may send fragments of later rounds, and reads its own fragments as well, as in a
+ *                         reduce in order
  *   EQUAL                 two ranks of an allgather send three fragments each; otherwise three and two
  *   UNEQUAL               the second sender of a gather sends inline, whatever the first one does
  *   SCATTER_BOTH          both messages of a scatter go through receive rings; otherwise one of them is inline
@@ -184,14 +187,14 @@ byte entered[RANKS];            /* how many barriers a rank has entered; for the
 #define ALL_READERS 7
 #endif
 
-/* step 1: waits until the last readers of the next slot of my send ring have acknowledged it, and writes fragment i into it.
- * `set`, one bit for each rank, are its readers; they have finished it when their `ack` is (operation, i + 1) */
-inline write_slot(set)
+/* step 1: waits until the last readers of the next slot of my send ring have acknowledged it, and writes fragment n into it.
+ * `set`, one bit for each rank, are its readers; they have finished it when their `ack` is (operation, n + 1) */
+inline write_slot(set, n)
 {
     d_step {
         SLOT_FREE(head) ->
-        ME.slot[head] = TAG(operation, i);
-        used[head] = AT(operation, i + 1);
+        ME.slot[head] = TAG(operation, n);
+        used[head] = AT(operation, (n) + 1);
         readers[head] = set;
         head = (head + 1) % SLOTS;
     }
@@ -337,9 +340,9 @@ inline bcast_write(other, another)
         :: i < FRAGMENTS ->
 #ifdef MUTANT_ANNOUNCE_EARLY
             bcast_fragment(other, another);
-            write_slot((1 << other) | (1 << another));
+            write_slot((1 << other) | (1 << another), i);
 #else
-            write_slot((1 << other) | (1 << another));
+            write_slot((1 << other) | (1 << another), i);
             bcast_fragment(other, another);
 #endif
             i++
@@ -370,7 +373,7 @@ inline bcast_write_to(leader)
         start = head;
         do
         :: i < FRAGMENTS ->
-            write_slot(1 << leader);
+            write_slot(1 << leader, i);
             tell_one(leader);
             i++
         :: else -> break
@@ -405,7 +408,7 @@ inline bcast_relay(writer, reader)
             GIVE_BACK(i + 1, i + 1 < FRAGMENTS);
 #endif
             /* step 15: copied from its slot into a slot of mine */
-            write_slot(1 << reader);
+            write_slot(1 << reader, i);
             d_step { assert(region[writer].slot[(where + i) % SLOTS] == TAG(operation, i)) }
 #ifndef MUTANT_RELAY_TELLS_EARLY
             tell_one(reader);
@@ -503,16 +506,16 @@ inline scatter_read()
 
 #define ANNOUNCE_SEND(n) d_step { RAISE(SEND_CONTROL(_pid).clock, AT(operation, n)) }
 
-/* Sends fragment i of this rank. */
-inline send_fragment(set)
+/* Sends fragment n of this rank. */
+inline send_fragment(set, n)
 {
 #ifdef MUTANT_SEND_EARLY
-    ANNOUNCE_SEND(i + 1);
+    ANNOUNCE_SEND((n) + 1);
 #endif
-    write_slot(set);
+    write_slot(set, n);
 #ifndef MUTANT_SEND_EARLY
-    /* step 21: announces i + 1 fragments */
-    ANNOUNCE_SEND(i + 1)
+    /* step 21: announces n + 1 fragments */
+    ANNOUNCE_SEND((n) + 1)
 #endif
 }
 
@@ -527,7 +530,7 @@ inline send_first(set)
         start = head;
         write_send_control(set, start);
         start = 0;
-        send_fragment(set)
+        send_fragment(set, 0)
     fi
 }
 
@@ -585,7 +588,7 @@ inline receive_round(sender, another)
 inline gather_fragment()
 {
 #ifdef MUTANT_GATHER_AWAITS_ACK
-    write_slot(1 << GATHER_ROOT);
+    write_slot(1 << GATHER_ROOT, i);
 #else
     /* step 25: the root has announced that it has read the fragment in the slot */
     d_step {
@@ -604,7 +607,7 @@ inline gather_write()
     do
     :: i < SENDS(_pid) ->
         if
-        :: i < SLOTS -> send_fragment(1 << GATHER_ROOT)
+        :: i < SLOTS -> send_fragment(1 << GATHER_ROOT, i)
         :: else -> gather_fragment()
         fi;
         i++
@@ -662,23 +665,61 @@ inline gather_read(sender, another)
     start = 0
 }
 
+#ifdef MUTANT_AHEAD_OF_ITSELF
+#define MAY_GO_AHEAD SLOT_FREE(head)
+#else
+#define MAY_GO_AHEAD (j < i + SLOTS && SLOT_FREE(head))
+#endif
+
+/* Allgather: what this rank sends in round i before it reads; j fragments are sent. It may always stop ahead of the round, as if
+ * the next slot were not free. */
+inline send_in_round()
+{
+    do
+    :: j < SENDS(_pid) && j <= i -> send_fragment(ALL_READERS, j); j++
+#ifdef AHEAD
+    :: j < SENDS(_pid) && j > i && MAY_GO_AHEAD -> send_fragment(ALL_READERS, j); j++
+#endif
+    :: j >= SENDS(_pid) || j > i -> break
+    od
+}
+
+/* Reads fragment i of this rank itself out of its slot. */
+inline read_own()
+{
+#ifdef AHEAD
+    d_step { assert(i >= SENDS(_pid) || ME.slot[(own + i) % SLOTS] == TAG(operation, i)) }
+#else
+    skip
+#endif
+}
+
 inline allgather(sender, another)
 {
+#ifdef AHEAD
+    own = head;
+#endif
     send_first(ALL_READERS);
+    j = 1;
+    send_in_round();
+    read_own();
     receive_round(sender, another);
     do
     :: MORE_OF(_pid) || MORE_OF(sender) || MORE_OF(another) ->
         i++;
-        if
-        :: i < SENDS(_pid) -> send_fragment(ALL_READERS)
-        :: else
-        fi;
+        send_in_round();
+        read_own();
         receive_round(sender, another)
     :: else -> break
     od;
     i = 0;
+    j = 0;
     where = 0;
     start = 0
+#ifdef AHEAD
+    ;
+    own = 0
+#endif
 }
 
 /* ---- barrier --------------------------------------------------------------------------------------------------- */
@@ -719,6 +760,9 @@ active [RANKS] proctype rank()
     short control_used;         /* of my send control slot, as struct nc_use */
     byte control_readers;
     byte i, j, where, start;
+#ifdef AHEAD
+    byte own;                   /* index of the slot of this rank's fragment 0 */
+#endif
 
     do
     :: operation < OPERATIONS ->

@@ -27,19 +27,25 @@ static struct nc_bcast *bcast_of(const struct allgather *g)
 
 /* ---- inside the node ---- */
 
-/* 1 */
-static int gather_near(const struct allgather *g)
+/* 1. *kept: whether this rank's own block has come to its place, too. */
+static int gather_near(const struct allgather *g, bool *kept)
 {
     struct MPIDI_NUMACOLL_comm *state = g->call->state;
     int mpi_errno = MPI_SUCCESS;
     struct nc_stream stream, *from = MPIDI_NUMACOLL_block_streams(g->call, g->blocks);
-    struct nc_typed own = *g->mine;
+    struct nc_stream *own = &from[state->rank];
+    struct nc_typed mine = *g->mine;
 
-    MPIDI_NUMACOLL_stream_init(&stream, &own);
+    MPIDI_NUMACOLL_stream_init(&stream, &mine);
+    state->typed[state->rank] = MPIDI_NUMACOLL_block(g->blocks, g->call->comm->rank);
+    MPIDI_NUMACOLL_stream_init(own, &state->typed[state->rank]);
+    if (g->in_place)
+        own->length = 0;
     mpi_errno = MPIDI_NUMACOLL_error(nc_allgather_node(MPIDI_NUMACOLL_transfer(g->call),
                                                        &state->groups, &stream, from, state->sent));
+    *kept = g->in_place || own->at > 0;
     for (int i = 0; i < state->size; i++) {
-        if (i != state->rank)
+        if (i != state->rank || !g->in_place)
             MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                       MPIDI_NUMACOLL_check_room(state->sent[i], &from[i]));
     }
@@ -76,11 +82,12 @@ static int inside_node(const struct allgather *g)
     const struct nc_groups *groups = &g->call->state->groups;
     const int *member = MPIDI_NUMACOLL_members(g->call);
     struct nc_typed own = MPIDI_NUMACOLL_block(g->blocks, g->call->comm->rank);
+    bool kept = g->in_place;
     int mpi_errno = MPI_SUCCESS;
 
     if (g->call->state->size > 1)
-        mpi_errno = gather_near(g);
-    if (!g->in_place)
+        mpi_errno = gather_near(g, &kept);
+    if (!kept)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own));
     for (int group = 0; groups->levels > 1 && group < groups->level[1]; group++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, share_group(g, group, member));

@@ -88,6 +88,7 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
         stream_of(r, &r->result, slice.first, slice.count, &state->typed[rank],
                   &state->stream[rank]);
     }
+    state->stream[r->call->state->rank].length = 0; /* is there */
     stream_of(r, &r->result, mine.first, mine.count, &typed, &stream);
     return MPIDI_NUMACOLL_error(nc_allgather_team(MPIDI_NUMACOLL_transfer(r->call), team, &stream,
                                                   state->stream, state->sent));

@@ -71,7 +71,7 @@ static int share_lengths(const struct gather *g, size_t bytes, uint64_t *length)
         return MPI_SUCCESS;
     for (int i = 0; i < state->size; i++)
         state->stream[i] = (struct nc_stream){.bytes = (char *) &length[i],
-                                              .length = sizeof *length};
+                                              .length = i == state->rank ? 0 : sizeof *length};
     return MPIDI_NUMACOLL_error(nc_allgather_node(MPIDI_NUMACOLL_transfer(g->call), &state->groups,
                                                   &own, state->stream, state->sent));
 }

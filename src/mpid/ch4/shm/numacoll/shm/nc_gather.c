@@ -1,8 +1,8 @@
 /* Gather and allgather inside a node: each sender writes into its own send control slot and send
  * ring, and receivers read from there. The bodies in coll/ call the functions of nc_gather.h; the
  * steps are nc_transfer's. Numbers are those of PROTOCOLS.md, section 3.4. In an allgather each
- * rank writes its fragment i and then reads fragment i of the others, in rounds; the root of a
- * gather reads whatever is there. */
+ * rank writes its fragment i, or is ahead with it, and then reads fragment i of the others, in
+ * rounds; the root of a gather reads whatever is there. */
 
 #include "nc_gather.h"
 
@@ -12,24 +12,52 @@ struct gather {
     const struct nc_team *team; /* allgather: the ranks it receives from, and itself */
     struct nc_readers told;     /* sender: who reads its send control slot */
     struct nc_readers readers;  /* sender: who reads its slots */
-    const int *group;    /* [ranks] group of each rank; slots are read in the sender's group only.
-                            NULL: all who read the control slot read the slots */
-    struct nc_flow mine; /* sender: its message; 0 fragments: nothing goes through slots */
-    int open;            /* receiver: transfer->flow[0 .. open - 1] are left to read */
-    int copied;          /* 0, or the first error of a copy */
+    const int *group;      /* [ranks] group of each rank; slots are read in the sender's group only.
+                              NULL: all who read the control slot read the slots */
+    struct nc_flow mine;   /* sender: its message; 0 fragments: nothing goes through slots */
+    struct nc_stream *own; /* allgather: where this rank's own block goes; gather: NULL */
+    int open;              /* receiver: transfer->flow[0 .. open - 1] are left to read */
+    int copied;            /* 0, or the first error of a copy */
 };
 
 /* ---- sending ---- */
 
-/* Round 0 of a sender: G1; and G2 and G3 of fragment 0, if the message does not fit a control slot.
- */
+/* Copies a part of this rank's own block to where the blocks of all go, out of the slot or payload
+ * that this rank has just filled: there it is packed and in the cache, and the others are at it
+ * already. total: bytes of the block. */
+static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_t total)
+{
+    if (g->own)
+        nc_transfer_keep_first(
+            &g->copied,
+            nc_copy_out(g->own, packed, bytes,
+                        nc_transfer_beside_cache(g->transfer, total, g->team->size), NULL));
+}
+
+/* G2, G3: the next fragment, into a slot that is taken for it. */
+static void send_into(struct gather *g, char *slot)
+{
+    uint64_t i = g->mine.next++;
+
+    nc_transfer_write(g->transfer, &g->mine, i, slot);
+    keep_own(g, slot, nc_transfer_bytes(&g->mine, i), g->mine.header.total);
+}
+
+static void send_next(struct gather *g)
+{
+    send_into(g, nc_transfer_take_slot(g->transfer, &g->readers, g->mine.next));
+}
+
+/* G1; and G2 and G3 of fragment 0, if the message does not fit a control slot. */
 static void send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_transfer *t = g->transfer;
     struct nc_control *control = nc_queue_take_send_control(t->queue, &g->told);
 
     if (nc_transfer_is_inline(mine)) {
+        size_t bytes = nc_stream_rest(mine);
         g->copied = nc_transfer_inline(t, control, 0, mine, 0);
+        keep_own(g, control->payload, bytes, bytes);
         return;
     }
     nc_transfer_begin(t, &g->mine, mine, t->queue->rank);
@@ -42,7 +70,14 @@ static void send_first(struct gather *g, struct nc_stream *mine)
         nc_transfer_announce(t, control, &g->mine.header, 0);
         return;
     }
-    nc_transfer_send(t, &g->mine, &g->readers, 0);
+    send_next(g);
+}
+
+/* G2 and G3 of a sender in an allgather: what it sends before it reads in this round. */
+static void send_ahead(struct gather *g, uint64_t round)
+{
+    while (nc_transfer_sends(g->transfer, &g->mine, round))
+        send_next(g);
 }
 
 /* ---- receiving: allgather ---- */
@@ -108,12 +143,11 @@ static void receive_round(struct gather *g, uint64_t i)
     acknowledge(g, i + 1);
 }
 
-/* Rounds 1, 2, ...: sends fragment i if there is one, then receives those of the flows. */
+/* Rounds 1, 2, ... */
 static void rounds(struct gather *g)
 {
-    for (uint64_t i = 1; i < g->mine.fragments || g->open > 0; i++) {
-        if (i < g->mine.fragments)
-            nc_transfer_send(g->transfer, &g->mine, &g->readers, i);
+    for (uint64_t i = 1; g->mine.next < g->mine.fragments || g->open > 0; i++) {
+        send_ahead(g, i);
         receive_round(g, i);
     }
     nc_transfer_keep_first(&g->copied, g->mine.copied);
@@ -246,8 +280,8 @@ static char *take_slot(struct gather *g, uint64_t i)
 static void send(struct gather *g, struct nc_stream *mine)
 {
     send_first(g, mine);
-    for (uint64_t i = 1; i < g->mine.fragments; i++)
-        nc_transfer_write(g->transfer, &g->mine, i, take_slot(g, i));
+    while (g->mine.next < g->mine.fragments)
+        send_into(g, take_slot(g, g->mine.next));
     nc_transfer_keep_first(&g->copied, g->mine.copied);
 }
 
@@ -274,8 +308,12 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
 
 static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream *from, size_t *sent)
 {
-    sent[g->transfer->queue->rank] = nc_stream_rest(mine);
+    int rank = g->transfer->queue->rank;
+
+    sent[rank] = nc_stream_rest(mine);
+    g->own = &from[rank];
     send_first(g, mine);
+    send_ahead(g, 0);
     receive_first(g, from, sent);
     rounds(g);
     return end(g);

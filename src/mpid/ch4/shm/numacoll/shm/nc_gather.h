@@ -10,8 +10,7 @@
 
 /* For all three functions: a sender's block, the rest of its stream `mine`, goes through the
  * sender's send control slot and send ring into stream from[sender] of each receiver. Every rank of
- * the node calls the function. A rank's own block is the caller's to copy: from[own rank] is not
- * used.
+ * the node calls the function.
  *
  * sent[ranks]: at a receiver, sent[r] becomes the length of the block of r, bytes. from[r] may have
  * another length: what is too much is dropped, what is missing stays as it was. Returns 0, or the
@@ -21,14 +20,17 @@
  * PROTOCOLS.md. */
 
 /* From all other ranks to the root. `mine` is not used at the root; `from` and `sent` are used only
- * there, without their elements of the root. */
+ * there, without their elements of the root: its own block is the caller's to copy. */
 int nc_gather_node(struct nc_transfer *transfer, int root, struct nc_stream *mine,
                    struct nc_stream *from, size_t *sent);
 
-/* From all to all, with groups. A block that fits a control slot goes to all ranks of the node. A
+/* From all to all, with groups. A rank's own block goes into from[own rank], too, whose length is 0
+ * if the block is there already. A block that fits a control slot goes to all ranks of the node. A
  * longer block goes only to the ranks of its sender's group on the lowest level of `groups` (a NUMA
- * node); the caller has to carry it to the other groups. sent[], which is set for this rank too, is
- * the same on all ranks and says which blocks these are (nc_allgather_stays). */
+ * node); the caller has to carry it to the other groups, and, where its sender is alone in its
+ * group, also to from[own rank], which is then left as it was (its `at` is 0). sent[], which is set
+ * for this rank too, is the same on all ranks and says which blocks these are (nc_allgather_stays).
+ */
 int nc_allgather_node(struct nc_transfer *transfer, const struct nc_groups *groups,
                       struct nc_stream *mine, struct nc_stream *from, size_t *sent);
 

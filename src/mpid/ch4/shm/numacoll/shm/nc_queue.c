@@ -103,6 +103,20 @@ char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_read
     return slot;
 }
 
+bool nc_queue_slot_is_free(struct nc_queue *q)
+{
+    const struct nc_use *use = &q->slot_use[q->head % q->geometry.slots];
+
+    for (int list = 0; list < 2; list++) {
+        for (int i = 0; i < use->readers.count[list]; i++) {
+            int rank = use->readers.rank[list][i];
+            if (rank != q->rank && !is_done(q, rank, use->over))
+                return false;
+        }
+    }
+    return true;
+}
+
 char *nc_queue_take_slot_again(struct nc_queue *q)
 {
     return nc_queue_slot(q, q->rank, q->head++);

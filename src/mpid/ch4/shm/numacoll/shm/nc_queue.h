@@ -193,8 +193,12 @@ static inline int nc_queue_next(const struct nc_queue *q, int rank)
  * `used`. Returns the slot. */
 char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers);
 
-/* Sender of a gather: the same for a slot that it has taken in this operation already, and of which
- * it knows that its reader has read it. The new use is over when the one before is. */
+/* Writer: whether nc_queue_take_slot would return at once. */
+bool nc_queue_slot_is_free(struct nc_queue *q);
+
+/* Sender of a gather: the same as nc_queue_take_slot for a slot that it has taken in this operation
+ * already, and of which it knows that its reader has read it. The new use is over when the one
+ * before is. */
 char *nc_queue_take_slot_again(struct nc_queue *q);
 
 /* Writer, or a reader that announces to a child: takes the receive control slot of `reader` for

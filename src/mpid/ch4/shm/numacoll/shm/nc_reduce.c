@@ -276,7 +276,8 @@ static void reduce_in_order(struct reduce *r, const struct nc_range *range, uint
 /* J2, J5, J3, J4, J6 */
 static void ordered_round(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
-    nc_transfer_send(r->transfer, r->mine, &r->readers, i);
+    while (nc_transfer_sends(r->transfer, r->mine, i))
+        nc_transfer_send(r->transfer, r->mine, &r->readers, r->mine->next++);
     nc_transfer_keep_first(&r->copied, r->mine->copied);
     meet_sources(r, i);
     reduce_in_order(r, range, i);

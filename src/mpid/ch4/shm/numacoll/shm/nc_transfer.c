@@ -83,15 +83,10 @@ void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
 }
 
-static size_t fragment_bytes(const struct nc_flow *flow, uint64_t i)
-{
-    return nc_frag_bytes(flow->header.total, flow->header.fragment, i);
-}
-
 void nc_transfer_write(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i, char *slot)
 {
     if (!flow->copied)
-        flow->copied = nc_copy_in(flow->stream, slot, fragment_bytes(flow, i), flow->how,
+        flow->copied = nc_copy_in(flow->stream, slot, nc_transfer_bytes(flow, i), flow->how,
                                   t->traffic);
     if (flow->control)
         nc_transfer_announce(t, flow->control, &flow->header, i);
@@ -120,9 +115,8 @@ void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct 
     if (flow->header.fragment)
         flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
     flow->rank = rank;
-    flow->how = nc_transfer_remote(t, rank);
-    if (flow->header.total * (uint64_t) alike > t->cache_bytes)
-        flow->how |= NC_COPY_BESIDE_CACHE;
+    flow->how = nc_transfer_remote(t, rank) |
+                nc_transfer_beside_cache(t, flow->header.total, alike);
     flow->copied = 0;
 }
 
@@ -130,14 +124,14 @@ void nc_transfer_out(const struct nc_transfer *t, struct nc_flow *flow, uint64_t
                      const char *slot)
 {
     if (!flow->copied)
-        flow->copied = nc_copy_out(flow->stream, slot, fragment_bytes(flow, i), flow->how,
+        flow->copied = nc_copy_out(flow->stream, slot, nc_transfer_bytes(flow, i), flow->how,
                                    t->traffic);
 }
 
 void nc_transfer_relay(const struct nc_transfer *t, const struct nc_flow *flow, uint64_t i,
                        char *slot)
 {
-    size_t bytes = fragment_bytes(flow, i);
+    size_t bytes = nc_transfer_bytes(flow, i);
 
     memcpy(slot, nc_transfer_source(t, flow, i), bytes);
     nc_copy_count(t->traffic, bytes, nc_transfer_remote(t, flow->rank));

@@ -14,6 +14,8 @@
  * The writer of a message in fragments calls
  *   nc_transfer_begin        fills the header: the size of the fragments
  *   nc_transfer_send         takes a slot of its own send ring, then calls nc_transfer_write
+ *   nc_transfer_sends        says whether it is time for the next fragment, where ranks send and
+ *                            read in rounds
  *   nc_transfer_write        writes a fragment into a slot, before the first one also the header
  *                            into the control slot, then releases R1
  * The reader calls
@@ -50,10 +52,12 @@ struct nc_flow {
     struct nc_control_header header;
     struct nc_stream *stream;
     uint64_t fragments; /* 0: the message is inline */
-    uint64_t next;      /* fragments moved so far; only roots of scatters and gathers use it */
-    int rank;           /* the rank whose region has the slots */
-    int how;            /* bits of nc_copy_how for the copies */
-    int copied;         /* 0, or the error of a copy; after it no more is copied */
+    /* fragments moved so far; only roots of scatters and gathers use it, and senders of
+     * nc_transfer_sends */
+    uint64_t next;
+    int rank;   /* the rank whose region has the slots */
+    int how;    /* bits of nc_copy_how for the copies */
+    int copied; /* 0, or the error of a copy; after it no more is copied */
 };
 
 /* What all messages of a rank in a communicator have in common. mpich/ fills it. */
@@ -80,6 +84,12 @@ static inline void nc_transfer_keep_first(int *first, int error)
 {
     if (*first == 0)
         *first = error;
+}
+
+/* Bytes of fragment i. */
+static inline size_t nc_transfer_bytes(const struct nc_flow *flow, uint64_t i)
+{
+    return nc_frag_bytes(flow->header.total, flow->header.fragment, i);
 }
 
 /* ---- the writer ---- */
@@ -178,12 +188,34 @@ void nc_transfer_write(const struct nc_transfer *transfer, struct nc_flow *flow,
 void nc_transfer_send(const struct nc_transfer *transfer, struct nc_flow *flow,
                       const struct nc_readers *readers, uint64_t i);
 
+/* Where every rank sends and reads in rounds, fragment i of all messages in round i: whether this
+ * rank sends fragment flow->next now, in `round`, before it reads. The fragment of the round it
+ * must send, because others await it. Later ones go ahead where the slot is free, so that nobody
+ * waits for this rank while it waits for others; but none into a slot whose fragment this rank has
+ * still to read itself, in this round or later. */
+static inline bool nc_transfer_sends(const struct nc_transfer *transfer, const struct nc_flow *flow,
+                                     uint64_t round)
+{
+    struct nc_queue *q = transfer->queue;
+
+    return flow->next < flow->fragments &&
+           (flow->next <= round ||
+            (flow->next < round + q->geometry.slots && nc_queue_slot_is_free(q)));
+}
+
 /* ---- the reader ---- */
 
+/* The bit of nc_copy_how for copies out of a message of `total` bytes, of which a call receives
+ * `alike` such messages: if together they exceed cache_bytes, they are stored past the cache. */
+static inline int nc_transfer_beside_cache(const struct nc_transfer *transfer, uint64_t total,
+                                           int alike)
+{
+    return total * (uint64_t) alike > transfer->cache_bytes ? NC_COPY_BESIDE_CACHE : 0;
+}
+
 /* Waits for the first announcement in a control slot, and fills the flow as its header says; a
- * message of another call counts as an empty one. rank: whose region has the slots. alike: how many
- * messages of this size the call receives; if together they exceed cache_bytes, they are stored
- * past the cache. */
+ * message of another call counts as an empty one. rank: whose region has the slots. alike: see
+ * nc_transfer_beside_cache. */
 void nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
                       struct nc_control *control, struct nc_stream *stream, int rank, int alike);
 
