@@ -42,7 +42,8 @@ void machine_use(const struct nc_machine *m, const char *mapping, int ranks)
     char error[1024] = "";
 
     assert(processor && nc_machine_processors(m) > 0);
-    nc_machine_cache_bytes(m);
+    nc_machine_cache_bytes(m, NC_CACHE_LAST);
+    nc_machine_cache_bytes(m, NC_CACHE_SECOND);
     use_masks(m);
     if (nc_machine_map(m, mapping, ranks, processor, error, sizeof error)) {
         for (int i = 0; i < ranks; i++)

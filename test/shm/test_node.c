@@ -194,6 +194,8 @@ static int rank_main(const void *argument, int rank)
                                    .sqrt_rule = run->sqrt_rule,
                                    .largest_fragment = run->geometry.slot_bytes,
                                    .cache_bytes = 100000,
+                                   .paced_from = 3000,
+                                   .pace = calloc(ranks, sizeof *transfer.pace),
                                    .numa = numa,
                                    .traffic = &traffic,
                                    .flow = calloc(ranks, sizeof *transfer.flow),
@@ -234,6 +236,7 @@ static int rank_main(const void *argument, int rank)
     wrong += run->waits == SLEEPING && waiter.ended_yielding != 0;
     free_place(&place);
     free(numa);
+    free(transfer.pace);
     free(transfer.awaited);
     free(transfer.flow);
     free(private_memory);

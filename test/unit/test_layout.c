@@ -166,26 +166,82 @@ static void memory_of_64_ranks(void **state)
     }
 }
 
-/* Halving the slots keeps the sets, so that a writer can fill one while readers are at another. */
+/* Shortening takes first what is wide: slots above 8, then bytes of a slot above 8 KiB; then slots.
+ * It keeps the sets, so that a writer can fill one while readers are at another. */
 static void shorter_rings(void **state)
 {
-    static const uint32_t slots[] = {8, 4, 2, 1}, set_slots[][4] = {
-                                                      {8, 4, 2, 1}, /* one set */
-                                                      {4, 2, 1, 1}, /* two */
-                                                      {2, 1, 1, 1}, /* four */
-                                                  };
+    enum { STEPS = 8 };
+    static const uint32_t slots[STEPS] = {24, 12, 8, 8, 8, 4, 2, 1},
+                          kib[STEPS] = {32, 32, 32, 16, 8, 8, 8, 8},
+                          set_slots[][STEPS] = {{24, 12, 8, 8, 8, 4, 2, 1}, /* one set */
+                                                {12, 6, 4, 4, 4, 2, 1, 1},  /* two */
+                                                {6, 3, 2, 2, 2, 1, 1, 1}};  /* four */
 
     (void) state;
     for (uint32_t k = 0; k < 3; k++) {
-        struct nc_geometry g = nc_geometry_make(4, 8, 8192, 1u << k, PAGE);
+        struct nc_geometry g = nc_geometry_make(4, 24, 32768, 1u << k, PAGE), narrow;
         nc_geometry_lengthen(&g);
-        for (int i = 0; i < 4; i++) {
+        narrow = nc_geometry_narrow(&g);
+        for (int i = 0; i < STEPS; i++) {
             assert_int_equal(g.slots, slots[i]);
+            assert_int_equal(g.slot_bytes, kib[i] << 10);
             assert_int_equal(g.set_slots, set_slots[k][i]);
-            assert_int_equal(g.slot_bytes, 8192);
-            assert_int_equal(nc_geometry_shorten(&g), i < 3);
-            assert_int_equal(g.send_controls, NC_SEND_CONTROLS);
+            assert_int_equal(nc_geometry_is_wide(&g), i < 4);
+            assert_int_equal(g.send_controls, i <= 4 ? NC_MOST_SEND_CONTROLS : NC_SEND_CONTROLS);
+            if (i == 4)
+                assert_memory_equal(&g, &narrow, sizeof g);
+            assert_int_equal(nc_geometry_shorten(&g), i + 1 < STEPS);
         }
+    }
+}
+
+/* What the settings leave open: rings as long as the cache, within bounds. */
+static void open_settings(void **state)
+{
+    static const struct {
+        int length, fragment;
+        size_t cache;
+        uint32_t slots, slot_bytes;
+    } wanted[] = {{0, -1, 0, 24, 32768},        {0, -1, 1 << 20, 24, 32768},
+                  {0, -1, 1, 8, 32768},         {0, -1, 512 << 10, 12, 32768},
+                  {0, -1, SIZE_MAX, 48, 32768}, {0, 0, 1 << 20, 96, 8192},
+                  {0, 1, 1 << 20, 256, 1},      {0, 1 << 20, 1 << 20, 8, 1 << 20},
+                  {3, -1, 1 << 20, 3, 32768},   {3, 1001, 1 << 20, 3, 1001}};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct nc_geometry g = nc_geometry_wanted(4, wanted[i].length, wanted[i].fragment, 2,
+                                                  wanted[i].cache, PAGE);
+        assert_int_equal(g.slots, wanted[i].slots);
+        assert_int_equal(g.slot_bytes, wanted[i].slot_bytes);
+        assert_int_equal(g.set_slots, wanted[i].slots / 2);
+    }
+}
+
+static void shares_of_the_budget(void **state)
+{
+    struct nc_geometry narrow = nc_geometry_make(4, NC_SLOTS, NC_SLOT_BYTES, 2, PAGE),
+                       longer = nc_geometry_make(4, NC_SLOTS + 1, NC_SLOT_BYTES, 2, PAGE),
+                       wider = nc_geometry_make(4, 1, NC_SLOT_BYTES + 1, 2, PAGE);
+
+    (void) state;
+    assert_int_equal(nc_geometry_share(&narrow, true, 64), 64);
+    assert_int_equal(nc_geometry_share(&narrow, false, 64), 32);
+    assert_int_equal(nc_geometry_share(&longer, false, 64), 16);
+    assert_int_equal(nc_geometry_share(&wider, false, 64), 16);
+    assert_int_equal(nc_geometry_at_once(64), 4);
+}
+
+/* With pages of ordinary size a segment is as long as its regions and its front. */
+static void bytes_of_a_segment(void **state)
+{
+    static const int numa[64] = {0};
+
+    (void) state;
+    for (uint32_t p = 1; p <= 64; p++) {
+        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, PAGE);
+        size_t at[64];
+        assert_int_equal(nc_layout_bytes(&g), nc_layout_offsets(&g, numa, PAGE, at));
     }
 }
 
@@ -220,6 +276,9 @@ int main(void)
                                        cmocka_unit_test(in_rings),
                                        cmocka_unit_test(memory_of_64_ranks),
                                        cmocka_unit_test(shorter_rings),
+                                       cmocka_unit_test(open_settings),
+                                       cmocka_unit_test(shares_of_the_budget),
+                                       cmocka_unit_test(bytes_of_a_segment),
                                        cmocka_unit_test(small_segments)};
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -174,7 +174,8 @@ static void no_l3(void **state)
 
     (void) state;
     assert_int_equal(nc_machine_processors(m), 8);
-    assert_int_equal(nc_machine_cache_bytes(m), 4 << 20);
+    assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_LAST), 4 << 20);
+    assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_SECOND), 4 << 20);
     MAP(m, "core", 0, 1, 2, 3, 4, 5, 6, 7, 0, 1);
     MAP(m, "numa", 0, 4, 1, 5, 2, 6, 3, 7, 0, 4);
     MAP(m, "package", 0, 4, 1, 5, 2, 6, 3, 7, 0, 4);
@@ -195,7 +196,7 @@ static void several_l3_in_numa(void **state)
     struct nc_machine *m = load("synthetic:package:2 [numa] l3:3 core:2 pu:1");
 
     (void) state;
-    assert_int_equal(nc_machine_cache_bytes(m), 16 << 20);
+    assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_LAST), 16 << 20);
     MAP(m, "core", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0);
     MAP(m, "numa", 0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 0);
     UNITS(m, 7, -1, 3, 1, 1);
@@ -316,7 +317,7 @@ static void one_processor(void **state)
 
     (void) state;
     assert_int_equal(nc_machine_processors(m), 1);
-    assert_int_equal(nc_machine_cache_bytes(m), 0);
+    assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_LAST), 0);
     MAP(m, "core", 0, 0, 0);
     MAP(m, "numa", 0, 0, 0);
     MAP(m, "package", 0, 0, 0);

@@ -172,8 +172,9 @@ void gate_finish(void);
 /* Selects the algorithm that serves, through MPI_T. The functions that return a text return what is
  * wrong, or NULL. */
 
-/* Before MPI_Init: no variable of the environment and no selection file gives numacoll a call. */
-void switch_environment(void);
+/* Before MPI_Init: no variable of the environment and no selection file gives numacoll a call, and
+ * there is room for the queues of so many algorithms. */
+void switch_environment(int algorithms);
 
 const char *switch_init(void);
 void switch_finish(void);

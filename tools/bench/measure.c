@@ -13,9 +13,10 @@ enum {
     MIN_CALLS = 32,
     MAX_CALLS = 2000,
     TRIAL_CALLS = 3,
-    WARM_UP = 20,     /* calls on a new communicator: numacoll serves from the second on
-                         (CREATE_AFTER), and where its segment begins small it has grown by then */
-    ALIGNMENT = 4096, /* of buffers; not the kernel's page, so that figures compare */
+    WARM_UP = 20, /* calls on a new communicator: numacoll serves from the second on (CREATE_AFTER),
+                     and where its segment begins small it has grown by then */
+    WARM_UP_BYTES = 4 << 20, /* of these calls, at most: it grows where there are long messages */
+    ALIGNMENT = 4096,        /* of buffers; not the kernel's page, so that figures compare */
     LINE = 64
 };
 
@@ -289,9 +290,13 @@ static void settle(const struct bench *b)
 
 static void warm_up(struct bench *b, int a)
 {
-    struct call c = new_call(b, a, collective_has_size(b->collective));
+    size_t most = 0;
+    struct call c;
     double us;
 
+    for (int s = 0; collective_has_size(b->collective) && s < b->options->size_count; s++)
+        most = b->options->sizes[s] > most ? b->options->sizes[s] : most;
+    c = new_call(b, a, most < WARM_UP_BYTES ? most : WARM_UP_BYTES);
     if (!switch_on(&b->options->algorithms[a])) {
         for (int i = 0; i < WARM_UP; i++)
             timed_call(b, &c, false, &us);

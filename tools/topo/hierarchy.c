@@ -17,36 +17,38 @@ static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
     return topo;
 }
 
-/* The size with ordinary pages; then it does not depend on NUMA nodes. */
-static size_t segment_bytes(const struct hierarchy *h, const struct nc_geometry *g)
+/* Makes a segment fit where `taken` of the budget's bytes are taken, as the library does once it
+ * has grown (mpich/segment.c). False: not even with one slot. */
+static bool shorten(struct nc_geometry *g, size_t taken, size_t budget)
 {
-    int ranks = h->cluster.largest, *numa = allocate(sizeof *numa * (size_t) ranks);
-    size_t *offset = allocate(sizeof *offset * (size_t) ranks), bytes;
-
-    for (int i = 0; i < ranks; i++)
-        numa[i] = 0;
-    bytes = nc_layout_offsets(g, numa, g->page, offset);
-    free(offset);
-    free(numa);
-    return bytes;
+    while (taken + nc_layout_bytes(g) > nc_geometry_share(g, false, budget)) {
+        if (!nc_geometry_shorten(g))
+            return false;
+    }
+    return true;
 }
 
-/* As the library does for the node's first segment (mpich/segment.c), once it has grown: halves the
- * slots until it fits the first half of the budget, or takes a small one. */
+/* The segment of the node's first communicator, and how many communicators find room: first those
+ * that have as much of such a segment as a narrow one has, then those with a small segment. */
 static void fit(struct hierarchy *h, size_t budget)
 {
-    struct nc_geometry *g = &h->geometry, small = nc_geometry_small(g);
+    struct nc_geometry small = nc_geometry_small(&h->geometry), g;
+    size_t taken = 0;
+    uint32_t least;
 
-    h->small_bytes = segment_bytes(h, &small);
-    while ((h->segment_bytes = segment_bytes(h, g)) > budget / 2 && nc_geometry_shorten(g))
-        ;
-    if (h->segment_bytes > budget / 2)
-        *g = small;
-    h->segment_bytes = segment_bytes(h, g);
+    h->small_bytes = nc_layout_bytes(&small);
+    h->geometry = shorten(&h->geometry, 0, budget) ? h->geometry : small;
+    h->segment_bytes = nc_layout_bytes(&h->geometry);
     h->fits = h->segment_bytes <= budget;
-    h->most_large = h->segment_bytes > h->small_bytes ? budget / 2 / h->segment_bytes : 0;
-    h->most_small = (budget - h->most_large * h->segment_bytes) / h->small_bytes;
-    h->layout = nc_layout_make(g);
+    h->most_large = 0;
+    g = h->geometry;
+    least = g.slots < NC_SLOTS ? g.slots : NC_SLOTS;
+    while (shorten(&g, taken, budget) && g.slots >= least && nc_layout_bytes(&g) > h->small_bytes) {
+        taken += nc_layout_bytes(&g);
+        h->most_large++;
+    }
+    h->most_small = (budget - taken) / h->small_bytes;
+    h->layout = nc_layout_make(&h->geometry);
 }
 
 /* Fills first and member, by counting. */
@@ -79,10 +81,9 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
     /* the library makes these groups for each node separately (mpich/comm.c) */
     h->bcast_topo = find_levels(h, nc_route_by(o->levels) | 1u << NC_LEVEL_NODE);
     nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
-    h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, (uint32_t) o->setting[SET_SLOTS],
-                                   (uint32_t) o->setting[SET_FRAGMENT],
-                                   (uint32_t) o->setting[SET_SETS],
-                                   (uint32_t) sysconf(_SC_PAGESIZE));
+    h->geometry = nc_geometry_wanted((uint32_t) h->cluster.largest, o->setting[SET_SLOTS],
+                                     o->setting[SET_FRAGMENT], (uint32_t) o->setting[SET_SETS],
+                                     h->cluster.own_cache_bytes, (uint32_t) sysconf(_SC_PAGESIZE));
     fit(h, (size_t) o->setting[SET_BUDGET] * 1024);
 }
 

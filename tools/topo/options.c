@@ -70,15 +70,14 @@ static const struct argp_option choices[] = {
 
 /* ---- settings ---- */
 
-/* Ranges and defaults are those of cvars.yaml, and test/mpi/topo checks that. One differs: a
- * fragment of 0 bytes is not allowed here, because it is not the size of a slot. */
+/* Ranges and defaults are those of cvars.yaml, and test/mpi/topo checks that. */
 static const struct {
     struct nc_variable variable;
     int value;
 } settings[SETTINGS] = {
-    [SET_SLOTS] = {{"slots", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 4096, "slots", NULL}, 8},
-    [SET_FRAGMENT] = {{"fragment", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 16777216, "bytes", NULL},
-                      8192},
+    [SET_SLOTS] = {{"slots", NC_KIND_INT, NC_PER_COMMUNICATOR, 0, 4096, "slots", NULL}, 0},
+    [SET_FRAGMENT] = {{"fragment", NC_KIND_INT, NC_PER_COMMUNICATOR, -1, 16777216, "bytes", NULL},
+                      -1},
     [SET_SETS] = {{"sets", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
     [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
                   NC_TREE_KNOMIAL},

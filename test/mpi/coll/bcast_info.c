@@ -169,7 +169,7 @@ static void wrong(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     expect_calls(comm, "numacoll_bcast_knomial_calls", 3);
-    if (set(comm, "numacoll_queue_length", "0") == MPI_SUCCESS ||
+    if (set(comm, "numacoll_queue_length", "-1") == MPI_SUCCESS ||
         set(comm, "numacoll_bcast_tree", "oak") == MPI_SUCCESS ||
         set(comm, "numacoll_links", "top:1,5/2") == MPI_SUCCESS ||
         set(comm, "numacoll_mapping", "list:99999") == MPI_SUCCESS)

@@ -35,14 +35,60 @@ void nc_geometry_lengthen(struct nc_geometry *g)
         g->send_controls *= 2;
 }
 
+/* Slots of so many bytes for a ring as long as a processor's own cache. */
+static uint32_t slots_for(size_t own_cache, uint32_t slot_bytes)
+{
+    static const size_t least = 256 << 10, usual = 1 << 20, most = 2 << 20;
+    size_t cache = own_cache == 0 ? usual : own_cache < least ? least : own_cache;
+    size_t slots = (cache < most ? cache : most) / 4 * 3 / slot_bytes;
+
+    if (slots > NC_MOST_SLOTS)
+        return NC_MOST_SLOTS;
+    return slots > NC_SLOTS ? (uint32_t) slots : NC_SLOTS;
+}
+
+struct nc_geometry nc_geometry_wanted(uint32_t p, int length, int fragment, uint32_t q,
+                                      size_t own_cache, uint32_t page)
+{
+    uint32_t f = fragment > 0    ? (uint32_t) fragment
+                 : fragment == 0 ? NC_SLOT_BYTES
+                                 : NC_WIDE_SLOT_BYTES;
+    uint32_t s = length > 0 ? (uint32_t) length : slots_for(own_cache, f);
+
+    return nc_geometry_make(p, s, f, q, page);
+}
+
+/* So many slots, and as many sets as before, or one for each slot. */
+static void set_slots(struct nc_geometry *g, uint32_t slots)
+{
+    uint32_t sets = g->slots / g->set_slots;
+
+    g->slots = slots;
+    g->set_slots = slots > sets ? slots / sets : 1;
+}
+
 bool nc_geometry_shorten(struct nc_geometry *g)
 {
-    if (g->slots == 1)
+    if (g->slots > NC_SLOTS) {
+        set_slots(g, g->slots > 2 * NC_SLOTS ? g->slots / 2 : NC_SLOTS);
+    } else if (g->slot_bytes > NC_SLOT_BYTES) {
+        g->slot_bytes = g->slot_bytes > 2 * NC_SLOT_BYTES ? g->slot_bytes / 2 : NC_SLOT_BYTES;
+    } else if (g->slots > 1) {
+        set_slots(g, g->slots / 2);
+        g->send_controls = NC_SEND_CONTROLS;
+    } else {
         return false;
-    g->slots = half(g->slots);
-    g->set_slots = half(g->set_slots);
-    g->send_controls = NC_SEND_CONTROLS;
+    }
     return true;
+}
+
+struct nc_geometry nc_geometry_narrow(const struct nc_geometry *full)
+{
+    struct nc_geometry g = *full;
+
+    while (nc_geometry_is_wide(&g))
+        nc_geometry_shorten(&g);
+    return g;
 }
 
 struct nc_geometry nc_geometry_small(const struct nc_geometry *full)
@@ -58,6 +104,11 @@ struct nc_geometry nc_geometry_small(const struct nc_geometry *full)
     g.recv_controls = RECV_CONTROLS;
     g.send_controls = SEND_CONTROLS;
     return g;
+}
+
+uint64_t nc_geometry_share(const struct nc_geometry *g, bool small, uint64_t budget)
+{
+    return small ? budget : nc_geometry_is_wide(g) ? budget / 4 : budget / 2;
 }
 
 /* Where a ring may begin: one that is shorter than a page need not begin at one. */
@@ -79,8 +130,8 @@ struct nc_layout nc_layout_make(const struct nc_geometry *g)
     l.slot_stride = up(g->slot_bytes, NC_LINE);
     align = ring_align(g->slots * l.slot_stride);
     l.send = up(l.flags + nc_flags_bytes(g->ranks), align);
-    l.recv_slots = half(g->slots);
-    l.recv_set = half(g->set_slots);
+    l.recv_slots = nc_geometry_is_wide(g) ? g->slots : half(g->slots);
+    l.recv_set = nc_geometry_is_wide(g) ? g->set_slots : half(g->set_slots);
     l.recv = up(l.send + g->slots * l.slot_stride, align);
     l.region = up(l.recv + l.recv_slots * l.slot_stride, g->page);
     return l;
@@ -96,6 +147,11 @@ size_t nc_layout_row(uint32_t ranks)
 size_t nc_layout_front_bytes(const struct nc_geometry *g)
 {
     return up(nc_layout_row(g->ranks) + (size_t) g->ranks * NC_LINE, g->page);
+}
+
+size_t nc_layout_bytes(const struct nc_geometry *g)
+{
+    return nc_layout_front_bytes(g) + g->ranks * nc_layout_make(g).region;
 }
 
 size_t nc_layout_offsets(const struct nc_geometry *g, const int *numa, size_t page, size_t *offset)

@@ -51,6 +51,17 @@
 #define NC_MOST_SEND_CONTROLS     512
 #define NC_SEND_CONTROLS_TOGETHER 2048
 #define NC_CONTROL_BYTES          384 /* a control slot: header and payload */
+/* Slots of a ring, and bytes of a slot, that a message of any length needs at least; a ring with
+ * more of either is wide. Where the settings leave them open, slots have NC_WIDE_SLOT_BYTES, and
+ * there are so many that a ring takes three quarters of a processor's own cache. Lines of a shorter
+ * ring are still in the reader's cache when the writer writes them again, and have to be called
+ * back from there. With rings of 64 KiB, 1 MiB and 768 KiB, 4 MiB took 650, 370 and 375 us from
+ * memory to memory, and 650, 160 and 230 us from cache to cache (2 processors of an AMD EPYC, 1 MiB
+ * of own cache each). */
+#define NC_SLOTS           8
+#define NC_SLOT_BYTES      8192
+#define NC_WIDE_SLOT_BYTES 32768
+#define NC_MOST_SLOTS      256 /* where their bytes are set, and few */
 
 /* The parking of a segment (shm/nc_parking.h): buckets of NC_BUCKET_WORDS words, then a place for
  * each rank. In a communicator with more ranks on the node nobody parks. */
@@ -101,7 +112,8 @@ struct nc_layout {
     size_t recv;
     size_t slot_stride;
     size_t region; /* size of the region */
-    /* slots of a receive ring: half as many as of a send ring, because only scatter uses it */
+    /* slots of a receive ring: as many as of a send ring if that is wide, else half as many,
+     * because only scatter uses it */
     uint32_t recv_slots;
     uint32_t recv_set; /* slots of a receive ring that a reader acknowledges at a time */
 };
@@ -112,14 +124,41 @@ struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t
 /* Gives a geometry more send control slots if it has few ranks. */
 void nc_geometry_lengthen(struct nc_geometry *geometry);
 
-/* Makes a segment shorter that does not fit: halves the slots, and takes back what
- * nc_geometry_lengthen has given. The sets stay as many as before if there are slots enough: a
- * writer fills one set while its readers are at another. False: there is one slot only. */
+/* The geometry for p ranks and q sets, by settings that may leave something open. length: slots, or
+ * 0; fragment: bytes of a slot, or -1, or 0 for NC_SLOT_BYTES; own_cache: bytes of the cache that a
+ * processor has for itself, 0: unknown. */
+struct nc_geometry nc_geometry_wanted(uint32_t p, int length, int fragment, uint32_t q,
+                                      size_t own_cache, uint32_t page);
+
+static inline bool nc_geometry_is_wide(const struct nc_geometry *geometry)
+{
+    return geometry->slots > NC_SLOTS || geometry->slot_bytes > NC_SLOT_BYTES;
+}
+
+/* Makes a segment shorter that does not fit: halves the slots, down to NC_SLOTS; then the bytes of
+ * a slot, down to NC_SLOT_BYTES; then takes back what nc_geometry_lengthen has given, and halves
+ * the slots further. The sets stay as many as before if there are slots enough: a writer fills one
+ * set while its readers are at another. False: there is one slot only. */
 bool nc_geometry_shorten(struct nc_geometry *geometry);
+
+/* The same without what is wide in it: enough for communicators without long messages. */
+struct nc_geometry nc_geometry_narrow(const struct nc_geometry *full);
 
 /* The geometry with which a segment of many ranks begins, while nobody knows how much the
  * communicator will be used: with pages of 4 KiB a region of up to 512 ranks takes two. */
 struct nc_geometry nc_geometry_small(const struct nc_geometry *full);
+
+/* How many bytes of a node's budget may be taken when a segment of this geometry is: small segments
+ * may take all of it, larger ones the first half, wide ones the first quarter, so that others find
+ * room for a ring, too. */
+uint64_t nc_geometry_share(const struct nc_geometry *geometry, bool small, uint64_t budget);
+
+/* How many bytes of a budget a segment takes at most before its communicator has been used much,
+ * unless it is a small one. */
+static inline uint64_t nc_geometry_at_once(uint64_t budget)
+{
+    return budget / 16;
+}
 
 /* Where everything is in a region of a segment with this geometry. */
 struct nc_layout nc_layout_make(const struct nc_geometry *geometry);
@@ -129,6 +168,9 @@ size_t nc_layout_row(uint32_t ranks);
 
 /* Bytes of header, parking and row, whole ordinary pages: where the first region begins. */
 size_t nc_layout_front_bytes(const struct nc_geometry *geometry);
+
+/* Bytes of a segment with ordinary pages. */
+size_t nc_layout_bytes(const struct nc_geometry *geometry);
 
 /* Writes to offset[ranks] where each region starts in a segment whose pages have `page` bytes.
  * Returns the bytes of the segment. With ordinary pages the regions are in the order of ranks. With

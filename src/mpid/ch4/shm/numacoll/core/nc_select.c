@@ -73,3 +73,12 @@ enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size
         i++;
     return allreduce[i].version;
 }
+
+size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks)
+{
+    size_t believed = (size_t) processors * (4 << 20);
+
+    if (processors > 0 && cache_bytes > believed)
+        cache_bytes = believed;
+    return cache_bytes / (size_t) (ranks > 0 ? ranks : 1);
+}

@@ -55,4 +55,10 @@ enum nc_allreduce_version {
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes,
                                               size_t inline_bytes);
 
+/* How many bytes of the last-level cache are a rank's: of a cache of so many bytes that
+ * `processors` processors share (0: unknown), if so many ranks of the communicator do. Neither a
+ * virtual machine nor a container shows the other processors under the same cache, so each that it
+ * does show is believed to have at most 4 MiB. */
+size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks);
+
 #endif

@@ -90,7 +90,8 @@ struct nc_situation MPIDI_NUMACOLL_situation(const struct MPIDI_NUMACOLL_comm *s
                                  .numa_nodes = state->groups.levels > 1};
 }
 
-/* The largest fragment that an entry wants, bytes; 0: the square-root rule decides per message.
+/* The largest fragment that an entry wants, bytes; 0: the square-root rule decides per message; a
+ * whole slot where FRAGMENT_SIZE leaves it open.
  * With QUEUE_BUDGET the slots do not come from FRAGMENT_SIZE, so FRAGMENT_SIZE limits fragments
  * only where the entry itself sets it. */
 static uint32_t wanted_fragment(MPIR_Comm *parent, int entry, uint32_t slot)
@@ -100,7 +101,19 @@ static uint32_t wanted_fragment(MPIR_Comm *parent, int entry, uint32_t slot)
     if (MPIDI_NUMACOLL_budget_bytes(parent) &&
         f == MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE))
         return slot;
-    return (uint32_t) f;
+    return f < 0 ? slot : (uint32_t) f;
+}
+
+/* Messages up to so many bytes are written by ordinary stores: measuring would take a part of their
+ * time that can be seen. */
+#define NC_PACED_FROM 8191
+
+/* From how many bytes on to use streaming stores; `open`: if STREAMING leaves it open. */
+static size_t streams_from(MPIR_Comm *parent, int entry, size_t open)
+{
+    int bytes = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_STREAMING);
+
+    return bytes < 0 ? open : bytes == 0 ? SIZE_MAX : (size_t) bytes;
 }
 
 static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
@@ -122,14 +135,17 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
                   state->rank);
     nc_route_make(&c->bcast_below.route, memory->bcast_below, &state->below, inside, &notice,
                   state->rank);
-    c->bcast.transfer = (struct nc_transfer){.queue = &state->queue,
-                                             .sqrt_rule = f == 0,
-                                             .largest_fragment = f && f < slot ? f : slot,
-                                             .cache_bytes = state->cache_bytes,
-                                             .numa = state->numa,
-                                             .traffic = &state->traffic,
-                                             .flow = state->flow,
-                                             .awaited = state->awaited};
+    c->bcast.transfer = (struct nc_transfer){
+        .queue = &state->queue,
+        .sqrt_rule = f == 0,
+        .largest_fragment = f && f < slot ? f : slot,
+        .cache_bytes = streams_from(parent, entry, state->cache_bytes),
+        .paced_from = streams_from(parent, entry, NC_PACED_FROM),
+        .pace = state->pace,
+        .numa = state->numa,
+        .traffic = &state->traffic,
+        .flow = state->flow,
+        .awaited = state->awaited};
     c->bcast_below.transfer = c->bcast.transfer;
 }
 

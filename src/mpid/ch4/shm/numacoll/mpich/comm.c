@@ -24,9 +24,14 @@
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
+#include "../core/nc_select.h"
 
 /* A communicator that has made so many operations on a node is worth a segment of full size. */
 #define USED 16
+
+/* After so many operations the ranks look again, at the latest, whether they should have a larger
+ * segment. That takes as long as one of their operations takes, or a few. */
+#define SELDOM 4096
 
 /* A communicator that MPICH alone uses is worth a segment at this call: of windows only those with
  * many fences. Most windows make fewer calls, which together take less than making a segment. */
@@ -135,23 +140,23 @@ static int progress(void *context)
 
 /* The slots that this communicator's settings ask for, before the node's budget is looked at. With
  * QUEUE_BUDGET the model derives slots and fragments, otherwise they are QUEUE_LENGTH and
- * FRAGMENT_SIZE. */
-static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size)
+ * FRAGMENT_SIZE, as far as these do not leave them open. own_cache: see nc_geometry_wanted. */
+static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size, size_t own_cache)
 {
     struct nc_geometry g;
-    uint64_t budget = MPIDI_NUMACOLL_budget_bytes(parent),
-             f = (uint64_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE);
-    uint64_t s = (uint64_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_LENGTH);
+    int fragment = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE),
+        length = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_LENGTH);
+    uint64_t budget = MPIDI_NUMACOLL_budget_bytes(parent);
 
     if (budget) {
         struct nc_model_slots slots = nc_model_slots_of_queue(budget);
-        f = slots.f;
-        s = slots.s < 4096 ? slots.s : 4096;
+        fragment = (int) slots.f;
+        length = slots.s < 4096 ? (int) slots.s : 4096;
     }
-    g = nc_geometry_make((uint32_t) size, (uint32_t) s,
-                         (uint32_t) (f ? f : NC_LARGEST_SLOT_OF_RULE),
-                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS),
-                         (uint32_t) MPIDI_NUMACOLL_page_bytes(MPIR_CVAR_NUMACOLL_HUGE_PAGES_off));
+    g = nc_geometry_wanted((uint32_t) size, length, fragment,
+                           (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS),
+                           own_cache,
+                           (uint32_t) MPIDI_NUMACOLL_page_bytes(MPIR_CVAR_NUMACOLL_HUGE_PAGES_off));
     if (MPIDI_NUMACOLL_world.yield)
         nc_geometry_lengthen(&g);
     return g;
@@ -188,6 +193,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->bell = NC_ARENA_TAKE(arena, size, struct nc_bell *);
     state->placement = NC_ARENA_TAKE(arena, size, struct nc_placement);
     state->flow = NC_ARENA_TAKE(arena, size, struct nc_flow);
+    state->pace = NC_ARENA_TAKE(arena, size, struct nc_pace);
     state->awaited = NC_ARENA_TAKE(arena, size, struct nc_awaited);
     state->stream = NC_ARENA_TAKE(arena, size, struct nc_stream);
     state->typed = NC_ARENA_TAKE(arena, size, struct nc_typed);
@@ -205,8 +211,10 @@ static bool allocate(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes)
 
     take_arrays(state, queue_bytes, &measured);
     state->memory = MPL_malloc(measured.bytes, MPL_MEM_COLL);
-    if (state->memory)
+    if (state->memory) {
         take_arrays(state, queue_bytes, &(struct nc_arena){.base = state->memory});
+        memset(state->pace, 0, (size_t) state->size * sizeof *state->pace);
+    }
     return state->memory != NULL;
 }
 
@@ -251,6 +259,18 @@ static void find_group_leaders(struct MPIDI_NUMACOLL_comm *state)
         .rank = highest.member, .size = highest.size, .index = highest.index};
 }
 
+/* Sets `cache_bytes`. Ranks whose caches are unknown are believed to share one. */
+static void share_cache(struct MPIDI_NUMACOLL_comm *state)
+{
+    const struct nc_caches *caches = &state->caches;
+    size_t bytes = caches->last ? caches->last : MPIDI_NUMACOLL_world.cache_bytes;
+    int mine = state->units[state->rank * NC_LEVELS + NC_LEVEL_L3], ranks = 0;
+
+    for (int i = 0; i < state->size; i++)
+        ranks += state->units[i * NC_LEVELS + NC_LEVEL_L3] == mine;
+    state->cache_bytes = nc_select_cache_share(bytes, caches->processors, ranks);
+}
+
 /* Makes all groups inside the node from state->units. */
 static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
@@ -263,6 +283,7 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     }
     if (state->unbound)
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
+    share_cache(state);
     state->groups = group_by(state, levels & 1u << NC_LEVEL_NUMA, state->group_memory).groups;
     make_teams(state);
     state->inside = group_by(state, levels & NC_LEVELS_INSIDE, state->inside_memory);
@@ -334,7 +355,7 @@ static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_MAPPING));
 
-    return MPIDI_NUMACOLL_locate(parent->node_comm, mapping, state->units, &state->cache_bytes);
+    return MPIDI_NUMACOLL_locate(parent->node_comm, mapping, state->units, &state->caches);
 }
 
 /* Gathers where each rank's pages are to local rank 0, which writes the report. */
@@ -362,6 +383,13 @@ static bool is_full(const struct MPIDI_NUMACOLL_comm *state)
     return memcmp(&state->queue.geometry, &state->full, sizeof state->full) == 0;
 }
 
+static bool is_small(const struct MPIDI_NUMACOLL_comm *state)
+{
+    struct nc_geometry small = nc_geometry_small(&state->full);
+
+    return memcmp(&state->queue.geometry, &small, sizeof small) == 0;
+}
+
 /* Makes everything that a state on a node of several ranks needs: settings compared, memory,
  * groups, segment, queue, choices. Sets state->reason, to the same value on all ranks of the node:
  * NC_REASON_NONE, or why there is no segment. Collective over the node's ranks. Errors: of MPICH's
@@ -370,7 +398,8 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS, different;
     MPIR_Comm *node_comm = parent->node_comm;
-    struct nc_geometry g = wanted_geometry(parent, state->size);
+    /* at most; the cache is not known yet */
+    struct nc_geometry g = wanted_geometry(parent, state->size, SIZE_MAX);
     struct nc_wanted wanted;
     size_t *offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
     bool prepared;
@@ -387,7 +416,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = locate(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     group(state, parent);
-    state->full = g;
+    g = state->full = wanted_geometry(parent, state->size, state->caches.second);
     wanted = wanted_segment(state, parent, 0);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset,
                                               &state->reason);
@@ -397,7 +426,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = make_waiter(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);
-    state->grow_at = is_full(state) ? UINT64_MAX : 1;
+    state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -409,52 +438,58 @@ fn_fail:
 }
 
 /* Whether the ranks of this node should have a larger segment at this operation: they have used the
- * communicator for a while, or one of them has sent a message for which its ring was too short.
- * Collective over the node's ranks; alike on all. Also false if one has no memory for `offset`. */
+ * communicator for a while (1), or one of them has moved more than its ring holds, so that there
+ * are long messages (2). Collective over the node's ranks; alike on all. Also 0 if one has no
+ * memory for `offset`. */
 static int should_grow(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm,
-                       const size_t *offset, bool *grow)
+                       const size_t *offset, int *grow)
 {
     NC_ERRFLAG_LOCAL(errflag);
     const struct nc_queue *q = &state->queue;
-    bool wanted = q->operation >= USED || q->head > q->geometry.slots;
+    int wanted = q->head > q->geometry.slots ? 2 : q->operation >= USED;
     int most[2] = {wanted, !offset};
     int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT,
                                                             MPI_MAX, node_comm, errflag);
 
-    *grow = most[0] && !most[1];
+    *grow = most[1] ? 0 : most[0];
     return mpi_errno;
 }
 
 /* Replaces the segment by a larger one, if it is time and the budget allows; otherwise the calls go
- * on in the one there is. All ranks of the node have ended all earlier operations when the new one
- * is made, and it begins as the first did; the memory of the old one is there until the last rank
- * has left it. Collective over the node's ranks, at the same operation. */
+ * on in the one there is. Without long messages it is at most a narrow one. All ranks of the node
+ * have ended all earlier operations when the new one is made, and it begins as the first did; the
+ * memory of the old one is there until the last rank has left it. Collective over the node's ranks,
+ * at the same operation. */
 static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
-    int mpi_errno = MPI_SUCCESS;
-    struct nc_geometry g = state->full;
+    int mpi_errno = MPI_SUCCESS, wants;
+    struct nc_geometry g;
     struct nc_wanted wanted = wanted_segment(state, parent, state->segment.bytes);
     struct nc_segment larger;
     enum nc_reason reason;
     size_t *offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
-    bool now;
 
-    state->grow_at = state->queue.operation < USED ? 2 * state->queue.operation
-                                                   : 8 * state->queue.operation;
-    mpi_errno = should_grow(state, parent->node_comm, offset, &now);
+    state->grow_at = state->queue.operation +
+                     (state->queue.operation < SELDOM ? state->queue.operation : SELDOM);
+    mpi_errno = should_grow(state, parent->node_comm, offset, &wants);
     MPIR_ERR_CHECK(mpi_errno);
-    if (!now)
+    if (wants == 0)
+        goto fn_exit;
+    g = wants == 2 ? state->full : nc_geometry_narrow(&state->full);
+    if (nc_layout_make(&g).region <= state->queue.layout.region)
         goto fn_exit;
     mpi_errno = MPIDI_NUMACOLL_segment_create(parent->node_comm, &g, &wanted, &larger, offset,
                                               &reason);
     MPIR_ERR_CHECK(mpi_errno);
-    if (reason != NC_REASON_NONE)
+    if (reason != NC_REASON_NONE) {
+        state->segment.shortened = true;
         goto fn_exit;
+    }
     MPIDI_NUMACOLL_segment_free(&state->segment);
     state->segment = larger;
     place_waiter(state);
     make_private_parts(state, parent, &g, offset);
-    state->grow_at = is_full(state) ? UINT64_MAX : 8 * USED;
+    state->grow_at = is_full(state) ? UINT64_MAX : USED;
     MPIDI_NUMACOLL_report_growth(state, parent);
 
 fn_exit:
@@ -495,7 +530,6 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->rank = parent->node_comm ? parent->node_comm->rank : 0;
     state->size = parent->node_comm ? parent->node_comm->local_size : 1;
     state->entries = MPIDI_NUMACOLL_csel_entry_count();
-    state->cache_bytes = MPIDI_NUMACOLL_world.cache_bytes;
     mpi_errno = parent->node_comm ? make_segment(state, parent)
                                   : make_without_segment(state, parent);
     MPIR_ERR_CHECK(mpi_errno);

@@ -220,9 +220,11 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 /* ---- a communicator's ranks ---- */
 
 /* The table that the process of rank 0 fills and broadcasts: COLUMNS ints for each rank, then EXTRA
- * ints (cache size, checksum of the network file). Behind the table each process has the ranks'
- * numbers among the processes of the node (local ranks of the job). */
-enum { COLUMNS = NC_LEVELS, EXTRA = 2 };
+ * ints. Behind the
+ * table each process has the ranks' numbers among the processes of the node (local ranks of the
+ * job). */
+enum { COLUMNS = NC_LEVELS };
+enum { CHECKSUM, LAST_KIB, PROCESSORS, SECOND_KIB, EXTRA };
 
 /* Looks up the units inside the node that a local rank is in, by its affinity mask or by the
  * mapping. -1 without a machine. */
@@ -267,12 +269,15 @@ static void fill_rows(int *units, const int *local_rank, int ranks, bool bound)
         fill_row(local_rank[i], bound, units + i * COLUMNS);
 }
 
-/* The size of the last-level cache for the table; 0 for an assumed machine, whose caches are not
- * those that the processes run on. */
-static int cache_kib(void)
+/* The caches, for the table; 0 for an assumed machine, whose caches are not those that the
+ * processes run on. */
+static void fill_caches(int *extra)
 {
-    return machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY ? (int) (nc_machine_cache_bytes(machine) >> 10)
-                                                    : 0;
+    bool known = machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY;
+
+    extra[LAST_KIB] = known ? (int) (nc_machine_cache_bytes(machine, NC_CACHE_LAST) >> 10) : 0;
+    extra[SECOND_KIB] = known ? (int) (nc_machine_cache_bytes(machine, NC_CACHE_SECOND) >> 10) : 0;
+    extra[PROCESSORS] = known ? nc_machine_cache_processors(machine) : 0;
 }
 
 /* Whether the units of every rank tell where it is. */
@@ -308,8 +313,8 @@ static void fill(int *units, const int *local_rank, int ranks, const char *mappi
     fill_rows(units, local_rank, ranks, bound);
     if (bound && !all_told(units, ranks) && !ask_launcher(units, local_rank, ranks))
         fill_rows(units, local_rank, ranks, bound);
-    units[ranks * COLUMNS] = cache_kib();
-    units[ranks * COLUMNS + 1] = network.checksum;
+    fill_caches(units + ranks * COLUMNS);
+    units[ranks * COLUMNS + CHECKSUM] = network.checksum;
     pthread_mutex_unlock(&lock);
 }
 
@@ -329,7 +334,7 @@ size_t MPIDI_NUMACOLL_locate_ints(int ranks)
 }
 
 int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
-                          size_t *cache_bytes)
+                          struct nc_caches *caches)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank,
@@ -348,10 +353,11 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
         mpi_errno = MPIR_Bcast_intra_binomial(units, ranks * COLUMNS + EXTRA, NC_TYPE_INT, 0,
                                               node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    if (extra[0])
-        *cache_bytes = (size_t) extra[0] << 10;
+    *caches = (struct nc_caches){.last = (size_t) extra[LAST_KIB] << 10,
+                                 .processors = extra[PROCESSORS],
+                                 .second = (size_t) extra[SECOND_KIB] << 10};
     pthread_mutex_lock(&lock);
-    network.checksum = extra[1];
+    network.checksum = extra[CHECKSUM];
     pthread_mutex_unlock(&lock);
 
 fn_exit:

@@ -24,12 +24,19 @@ bool MPIDI_NUMACOLL_mapping_fits(const char *mapping, char *problem, size_t size
 /* The ints of memory that MPIDI_NUMACOLL_locate needs for so many ranks. */
 size_t MPIDI_NUMACOLL_locate_ints(int ranks);
 
+/* The caches of this node; 0: unknown, as those of an assumed machine are. */
+struct nc_caches {
+    size_t last;    /* bytes of the last-level cache */
+    int processors; /* how many processors share it */
+    size_t second;  /* bytes of a processor's second cache */
+};
+
 /* Finds the units of each rank of node_comm. Collective over node_comm, which is NULL for a process
  * alone on its node. mapping: value of MAPPING. units: memory for locate_ints(ranks) ints; its
- * beginning becomes [ranks][NC_LEVELS], as nc_topo takes it, -1: unknown. *cache_bytes becomes the
- * bytes of the last-level cache if hwloc knows them. */
+ * beginning becomes [ranks][NC_LEVELS], as nc_topo takes it, -1: unknown. *caches is
+ * filled, alike on all ranks of node_comm. */
 int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
-                          size_t *cache_bytes);
+                          struct nc_caches *caches);
 
 /* Checksum of the network file's text, once a communicator's processes are located; 0: there is no
  * file. */

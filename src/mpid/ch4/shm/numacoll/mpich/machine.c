@@ -122,19 +122,41 @@ int nc_machine_processors(const struct nc_machine *m)
     return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PU);
 }
 
-size_t nc_machine_cache_bytes(const struct nc_machine *m)
+/* The last-level caches, or the second ones: how many bytes one has at most, and how many
+ * processors share one at most. */
+static void look_at_caches(const struct nc_machine *m, enum nc_cache cache, size_t *bytes,
+                           int *processors)
 {
     static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE};
-    size_t bytes = 0;
 
-    for (int t = 0; t < 2 && bytes == 0; t++) {
+    *bytes = 0;
+    *processors = 0;
+    for (int t = cache == NC_CACHE_LAST ? 0 : 1; t < 2 && *bytes == 0; t++) {
         hwloc_obj_t o = NULL;
         while ((o = hwloc_get_next_obj_by_type(m->topology, types[t], o))) {
-            if (o->attr->cache.size > bytes)
-                bytes = o->attr->cache.size;
+            int n = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, o->cpuset, HWLOC_OBJ_PU);
+            *bytes = o->attr->cache.size > *bytes ? o->attr->cache.size : *bytes;
+            *processors = n > *processors ? n : *processors;
         }
     }
+}
+
+size_t nc_machine_cache_bytes(const struct nc_machine *m, enum nc_cache cache)
+{
+    size_t bytes;
+    int processors;
+
+    look_at_caches(m, cache, &bytes, &processors);
     return bytes;
+}
+
+int nc_machine_cache_processors(const struct nc_machine *m)
+{
+    size_t bytes;
+    int processors;
+
+    look_at_caches(m, NC_CACHE_LAST, &bytes, &processors);
+    return bytes ? processors : 0;
 }
 
 /* ---- units of the machine ---- */

@@ -28,8 +28,12 @@ void nc_machine_free(struct nc_machine *machine);
 /* How many processors (hwloc's PUs) the machine has. */
 int nc_machine_processors(const struct nc_machine *machine);
 
-/* Bytes of the largest last-level cache; 0 if none is known. */
-size_t nc_machine_cache_bytes(const struct nc_machine *machine);
+/* Bytes of the largest last-level cache, or of the largest second one; 0 if none is known. */
+enum nc_cache { NC_CACHE_LAST, NC_CACHE_SECOND };
+size_t nc_machine_cache_bytes(const struct nc_machine *machine, enum nc_cache cache);
+
+/* How many processors share a last-level cache, at most; 0 if none is known. */
+int nc_machine_cache_processors(const struct nc_machine *machine);
 
 /* Puts ranks 0 .. ranks - 1 on processors by a mapping: processor[ranks] become hwloc's logical
  * numbers. "core" fills core after core; "numa" and "package" deal the ranks out to the units in

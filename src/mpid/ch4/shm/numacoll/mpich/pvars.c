@@ -96,7 +96,7 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses",
         "numacoll_segment_bytes");
     add(&used, false, NC_AT(shortened_segments), 1,
-        "segments with fewer slots than asked for, to fit the node's budget",
+        "segments with fewer or smaller slots than asked for, to fit the node's budget",
         "numacoll_shortened_segments");
     add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took",
         "numacoll_start_microseconds");

@@ -25,8 +25,6 @@
 
 #define MAGIC          0x6c6c6f6361006d75ull
 #define LAYOUT_VERSION 5
-/* A segment takes at most this part of the budget before its communicator has been used much. */
-#define AT_ONCE 16
 
 /* The first bytes of a segment. Written by local rank 0 in step 1, read by the other ranks in step
  * 2; ordered by the message of step 2. */
@@ -50,6 +48,7 @@ struct invitation {
     uint64_t bytes;
     uint64_t page;
     struct nc_geometry geometry;
+    bool refused; /* the budget had no room for a larger one */
     char path[NC_PATH_BYTES];
 };
 
@@ -72,19 +71,22 @@ static bool charge(size_t bytes, uint64_t limit)
     return false;
 }
 
-/* Takes a segment that fits: halves the slots until it does. `small`: bytes of the small segment,
- * which is taken instead if it is smaller. Returns the bytes; 0: none fits. */
+/* Takes a segment that fits: makes it shorter until it does. `small`: bytes of the small segment,
+ * which is taken instead if it is smaller. Returns the bytes; 0: none fits. *refused becomes true
+ * if the budget has no room for a larger one. */
 static size_t charge_large(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
-                           size_t small, size_t *offset)
+                           size_t small, size_t *offset, bool *refused)
 {
     for (;;) {
         size_t bytes = nc_layout_offsets(g, wanted->numa, page, offset);
         bool larger = bytes > small; /* not if both take one huge page */
+        bool at_once = !larger || wanted->present || bytes <= nc_geometry_at_once(whole_budget());
         if (bytes < small || (wanted->present && bytes <= wanted->present) ||
-            (larger && !wanted->present && bytes > whole_budget() / AT_ONCE))
+            (!at_once && !nc_geometry_is_wide(g)))
             return 0;
-        if (charge(bytes, larger ? whole_budget() / 2 : whole_budget()))
+        if (at_once && charge(bytes, nc_geometry_share(g, !larger, whole_budget())))
             return bytes;
+        *refused |= at_once;
         if (!nc_geometry_shorten(g))
             return 0;
     }
@@ -106,11 +108,11 @@ static void say_full(uint32_t ranks, size_t bytes)
 
 /* Takes a segment from the budget, see segment.h. Returns its bytes, 0: nothing fits. */
 static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
-                               size_t *offset)
+                               size_t *offset, bool *refused)
 {
     struct nc_geometry small = nc_geometry_small(g);
     size_t least = nc_layout_offsets(&small, wanted->numa, page, offset),
-           bytes = charge_large(g, wanted, page, least, offset);
+           bytes = charge_large(g, wanted, page, least, offset, refused);
 
     if (bytes || wanted->present)
         return bytes;
@@ -365,12 +367,12 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
     struct nc_geometry geometry = in->geometry;
 
     in->page = MPIDI_NUMACOLL_page_bytes(wanted->huge_pages);
-    in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
+    in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset, &in->refused);
     if (in->bytes == 0 && has_huge_pages(in)) {
         /* at least one huge page for each NUMA node is over the budget: take ordinary pages */
         in->geometry = geometry;
         in->page = geometry.page;
-        in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset);
+        in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset, &in->refused);
     }
     segment->charged = in->bytes > 0;
     segment->bytes = in->bytes;
@@ -461,7 +463,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
     }
     if (all)
         *reason = NC_REASON_NONE;
-    segment->shortened = in.geometry.slots < geometry->slots;
+    segment->shortened = in.refused;
     *geometry = in.geometry;
 
 fn_exit:

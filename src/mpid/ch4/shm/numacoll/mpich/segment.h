@@ -30,7 +30,7 @@ struct nc_segment {
     size_t bytes;
     enum nc_backing backing;
     bool charged; /* this process took the bytes from the node's budget (COLL_SHM_LIMIT_PER_NODE) */
-    bool shortened; /* fewer slots than wanted, to fit the budget */
+    bool shortened; /* the budget had no room for as many or as large slots as were wanted */
     struct nc_placement placement;
     size_t huge_bytes; /* bytes that this process reaches through huge pages */
 };
@@ -45,9 +45,8 @@ struct nc_wanted {
 };
 
 /* Makes the segment, or attaches to the one that local rank 0 makes. Collective over node_comm.
- * *geometry: what is wanted; becomes what fits the budget (fewer slots). What is larger than
- * nc_geometry_small may take only the first half of the budget, so that many communicators find
- * room in the second; and only with `present` more than a 16th of it. Without `present` a segment
+ * *geometry: what is wanted; becomes what fits its share of the budget (nc_geometry_share). Only
+ * with `present` it may take more than nc_geometry_at_once. Without `present` a segment
  * that does not get so much is a small one; with it, none is made unless it is larger than that.
  * offset[ranks] become the starts of the regions, bytes from segment->base. *reason: why there is
  * no segment, the same on all ranks; NC_REASON_NONE: there is one. If there is none, the return

@@ -22,6 +22,7 @@
 #include "selection_file.h"
 #include "settings.h"
 #include "text_file.h"
+#include "../core/nc_layout.h"
 
 /* The three levels, by enum MPIR_numacoll_csel. entries: the names of the csel entries that the
  * level has. */
@@ -184,10 +185,12 @@ static bool check_our_parameter(struct check *c, const char *name, const char *v
         return wrong(c, c->at, "%s=%s: must be %s", name, value, allowed);
     }
     slot = MPIDI_NUMACOLL_variable(NC_VAR_FRAGMENT_SIZE);
-    if (i == NC_VAR_FRAGMENT_SIZE && number > (slot ? slot : NC_LARGEST_SLOT_OF_RULE))
+    if (slot <= 0) /* open, or by the rule of the square root */
+        slot = slot ? NC_WIDE_SLOT_BYTES : NC_SLOT_BYTES;
+    if (i == NC_VAR_FRAGMENT_SIZE && number > slot)
         return wrong(c, c->at,
                      "%s=%s: must be at most %d bytes, the slot (MPIR_CVAR_NUMACOLL_FRAGMENT_SIZE)",
-                     name, value, slot ? slot : NC_LARGEST_SLOT_OF_RULE);
+                     name, value, slot);
     return true;
 }
 

@@ -19,8 +19,6 @@ enum nc_setting {
 /* Kind, range and names of each setting, from cvars.yaml. */
 extern const struct nc_variable MPIDI_NUMACOLL_variables[NC_SETTING_COUNT];
 
-#define NC_LARGEST_SLOT_OF_RULE 8192 /* the slot where FRAGMENT_SIZE is 0 */
-
 /* The value of the variable as the environment or MPI_T set it, brought into its range. */
 int MPIDI_NUMACOLL_variable(enum nc_setting setting);
 

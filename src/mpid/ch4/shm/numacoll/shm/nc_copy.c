@@ -7,12 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __SSE2__
+/* ThreadSanitizer does not see streaming stores. */
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>
 
-/* Copies with stores that bypass the cache: the destination is not read into the cache before, nor
- * kept there. It pays where the whole message exceeds the cache; memcpy would not do it, because it
- * sees one fragment at a time. */
+/* Copies with stores that bypass the caches: the destination is not read into the cache before, nor
+ * kept there. It pays where the whole message exceeds the cache, and where the lines are in a cache
+ * far away (core/nc_pace.h); memcpy would not do it, because it sees one fragment at a time. */
 static void copy_beside_cache(char *to, const char *from, size_t n)
 {
     size_t head = -(uintptr_t) to & 63;
@@ -46,6 +47,14 @@ static void copy_beside_cache(char *to, const char *from, size_t n)
     memcpy(to, from, n);
 }
 #endif
+
+void nc_copy_bytes(void *to, const void *from, size_t n, int how)
+{
+    if (how & NC_COPY_BESIDE_CACHE)
+        copy_beside_cache(to, from, n);
+    else
+        memcpy(to, from, n);
+}
 
 /* Packs the next elements, whole ones, into `held`, for a fragment that takes only part of an
  * element. */
@@ -147,7 +156,7 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_t
     int error = 0;
 
     if (s->bytes)
-        memcpy(shared, s->bytes + s->at, n);
+        nc_copy_bytes(shared, s->bytes + s->at, n, how);
     else
         error = pack(s, shared, n);
     s->at += n;
@@ -166,12 +175,10 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
         n = room;
     if (n == 0)
         return 0;
-    if (!s->bytes)
-        error = unpack(s, shared, n);
-    else if (how & NC_COPY_BESIDE_CACHE)
-        copy_beside_cache(s->bytes + s->at, shared, n);
+    if (s->bytes)
+        nc_copy_bytes(s->bytes + s->at, shared, n, how);
     else
-        memcpy(s->bytes + s->at, shared, n);
+        error = unpack(s, shared, n);
     s->at += n;
     if (traffic)
         nc_copy_count(traffic, n, how);

@@ -54,9 +54,8 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 
 /* Bits that say how to copy and how to count. */
 enum nc_copy_how {
-    NC_COPY_BESIDE_CACHE =
-        1, /* nc_copy_out: store past the cache, because the message is larger than the cache */
-    NC_COPY_REMOTE = 2, /* count as remote: the shared memory is on another NUMA node */
+    NC_COPY_BESIDE_CACHE = 1, /* store past the caches, where the bytes need no packing */
+    NC_COPY_REMOTE = 2,       /* count as remote: the shared memory is on another NUMA node */
 };
 
 /* Adds n bytes to the traffic, which is not NULL. how: bits of nc_copy_how. */
@@ -64,6 +63,27 @@ static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
 {
     *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
+
+/* Copies n bytes from anywhere to anywhere, without counting them. how: NC_COPY_BESIDE_CACHE or
+ * not.
+ */
+void nc_copy_bytes(void *to, const void *from, size_t n, int how);
+
+/* Whether this processor has streaming stores, and a clock by which they can be compared with
+ * ordinary ones: what it says, in a unit that stays the same. */
+#ifdef __SSE2__
+#define NC_COPY_STREAMS true
+static inline uint64_t nc_copy_clock(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#else
+#define NC_COPY_STREAMS false
+static inline uint64_t nc_copy_clock(void)
+{
+    return 0;
+}
+#endif
 
 /* Copies the next n bytes of the stream into shared memory; n is at most nc_stream_rest. how: bits
  * of nc_copy_how. traffic: NULL to count nothing. 0 or the mover's error. */

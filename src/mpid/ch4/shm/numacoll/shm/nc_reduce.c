@@ -47,6 +47,7 @@ static void begin(struct reduce *r)
     struct nc_flow *mine = r->mine;
 
     nc_transfer_begin(r->transfer, mine, r->stream, r->transfer->queue->rank);
+    mine->gain = NC_PACE_COMBINED;
     if (r->readers.count[0] > 1)
         nc_transfer_fill_slots(r->transfer, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
@@ -185,11 +186,18 @@ static void accumulate_packed(struct accumulation *f, const char *packed)
 }
 
 /* Ends an accumulation. If it has the numbers of one rank only, these are still where that rank has
- * them; they are copied here. */
-static void accumulate_end(struct accumulation *f)
+ * them; they are copied here. message: mine, if the place is a slot of it; else NULL. */
+static void accumulate_end(struct accumulation *f, const struct nc_flow *message)
 {
-    if (f->n > 0 && f->last && f->last != place_of(f))
-        memcpy(place_of(f), f->last, f->n * f->r->kernel->element);
+    size_t bytes = f->n * f->r->kernel->element;
+    struct nc_paced paced = {.how = 0};
+
+    if (bytes == 0 || !f->last || f->last == place_of(f))
+        return;
+    if (message)
+        paced = nc_transfer_begin_copy(f->r->transfer, message, bytes);
+    nc_copy_bytes(place_of(f), f->last, bytes, paced.how);
+    nc_transfer_end_copy(&paced);
 }
 
 /* ---- up a tree ---- */
@@ -211,7 +219,7 @@ static void reduce_children(struct reduce *r, uint64_t i, char *place)
         count(r, k, bytes);
         accumulate_packed(&f, fragment);
     }
-    accumulate_end(&f);
+    accumulate_end(&f, place ? r->mine : NULL);
 }
 
 /* J2 to J6 */
@@ -270,7 +278,7 @@ static void reduce_in_order(struct reduce *r, const struct nc_range *range, uint
         count(r, k, n * element);
         accumulate_packed(&f, fragment + skip * element);
     }
-    accumulate_end(&f);
+    accumulate_end(&f, NULL);
 }
 
 /* J2, J5, J3, J4, J6 */
@@ -349,7 +357,7 @@ static void inline_up_the_tree(struct reduce *r)
         if (theirs)
             accumulate_packed(&f, theirs);
     }
-    accumulate_end(&f);
+    accumulate_end(&f, NULL);
     header.incomplete = r->unequal;
     if (control)
         nc_transfer_put(r->transfer, control, NC_REDUCE_PAD, &header, inline_elements(control));
@@ -377,7 +385,7 @@ static void inline_in_order(struct reduce *r, const struct nc_range *range)
         if (elements && range->count > 0)
             accumulate_packed(&f, elements + range->first * r->kernel->element);
     }
-    accumulate_end(&f);
+    accumulate_end(&f, NULL);
 }
 
 /* ---- the calls ---- */

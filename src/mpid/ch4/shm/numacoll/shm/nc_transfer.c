@@ -74,7 +74,8 @@ void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct
         .stream = stream,
         .fragments = nc_frag_count(bytes, f),
         .rank = rank,
-        .how = nc_transfer_remote(t, rank)};
+        .how = nc_transfer_remote(t, rank),
+        .gain = NC_PACE_COPIED};
 }
 
 void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
@@ -83,11 +84,25 @@ void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
 }
 
+/* Copies fragment i from the stream into a slot. Where elements have to be packed, it is the
+ * packing function that stores, by ordinary stores. */
+static int copy_in(const struct nc_transfer *t, const struct nc_flow *flow, uint64_t i, char *slot)
+{
+    size_t n = nc_transfer_bytes(flow, i);
+    struct nc_paced paced = {.how = 0};
+    int error;
+
+    if (flow->stream->bytes)
+        paced = nc_transfer_begin_copy(t, flow, n);
+    error = nc_copy_in(flow->stream, slot, n, flow->how | paced.how, t->traffic);
+    nc_transfer_end_copy(&paced);
+    return error;
+}
+
 void nc_transfer_write(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i, char *slot)
 {
     if (!flow->copied)
-        flow->copied = nc_copy_in(flow->stream, slot, nc_transfer_bytes(flow, i), flow->how,
-                                  t->traffic);
+        flow->copied = copy_in(t, flow, i, slot);
     if (flow->control)
         nc_transfer_announce(t, flow->control, &flow->header, i);
     else
@@ -132,7 +147,11 @@ void nc_transfer_relay(const struct nc_transfer *t, const struct nc_flow *flow, 
                        char *slot)
 {
     size_t bytes = nc_transfer_bytes(flow, i);
+    const struct nc_flow mine = {
+        .header = flow->header, .rank = t->queue->rank, .gain = NC_PACE_COPIED};
+    struct nc_paced paced = nc_transfer_begin_copy(t, &mine, bytes);
 
-    memcpy(slot, nc_transfer_source(t, flow, i), bytes);
+    nc_copy_bytes(slot, nc_transfer_source(t, flow, i), bytes, paced.how);
+    nc_transfer_end_copy(&paced);
     nc_copy_count(t->traffic, bytes, nc_transfer_remote(t, flow->rank));
 }

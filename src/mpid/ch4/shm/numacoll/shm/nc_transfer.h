@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../core/nc_pace.h"
 #include "../core/nc_route.h"
 #include "nc_copy.h"
 #include "nc_queue.h"
@@ -55,9 +56,10 @@ struct nc_flow {
     /* fragments moved so far; only roots of scatters and gathers use it, and senders of
      * nc_transfer_sends */
     uint64_t next;
-    int rank;   /* the rank whose region has the slots */
-    int how;    /* bits of nc_copy_how for the copies */
-    int copied; /* 0, or the error of a copy; after it no more is copied */
+    int rank;      /* the rank whose region has the slots */
+    int how;       /* bits of nc_copy_how for the copies */
+    unsigned gain; /* of nc_pace, for the copies into slots */
+    int copied;    /* 0, or the error of a copy; after it no more is copied */
 };
 
 /* What all messages of a rank in a communicator have in common. mpich/ fills it. */
@@ -65,8 +67,11 @@ struct nc_transfer {
     struct nc_queue *queue;
     bool sqrt_rule;            /* how the writer chooses the fragment size, see nc_frag_choose */
     uint32_t largest_fragment; /* bytes; at most a slot */
-    size_t cache_bytes;        /* larger messages are stored past the cache */
-    const int *numa;           /* [ranks] NUMA node of each rank, for the traffic */
+    size_t cache_bytes;        /* if a rank receives more in a call, it stores it past the caches */
+    /* of messages of more bytes the writer measures which stores into slots are faster */
+    size_t paced_from;
+    struct nc_pace *pace; /* [ranks] by the rank whose region has the slots */
+    const int *numa;      /* [ranks] NUMA node of each rank, for the traffic */
     struct nc_traffic *traffic;
     struct nc_flow *flow;       /* [ranks] the flows of the current call; bcast needs none */
     struct nc_awaited *awaited; /* [ranks] what they wait for; only roots use it */
@@ -176,6 +181,38 @@ static inline char *nc_transfer_take_slot(const struct nc_transfer *transfer,
     struct nc_queue *q = transfer->queue;
 
     return nc_queue_take_slot(q, nc_clock_at(q->operation, i + 1), readers);
+}
+
+/* A copy into a slot, or part of one, whose time tells which stores are faster. */
+struct nc_paced {
+    struct nc_pace *pace; /* NULL: its time does not count */
+    unsigned gain;
+    uint64_t began; /* by nc_copy_clock */
+    size_t bytes;
+    int how; /* the kind of stores to use: a bit of nc_copy_how, or 0 */
+};
+
+#define NC_PACED_BYTES 256 /* bytes of a copy, at least; shorter ones tell too little */
+
+/* Begins a copy of so many bytes of a message that this rank writes. */
+static inline struct nc_paced nc_transfer_begin_copy(const struct nc_transfer *transfer,
+                                                     const struct nc_flow *message, size_t bytes)
+{
+    struct nc_paced paced = {.gain = message->gain, .bytes = bytes};
+
+    if (!NC_COPY_STREAMS || message->header.total <= transfer->paced_from || bytes < NC_PACED_BYTES)
+        return paced;
+    paced.pace = &transfer->pace[message->rank];
+    paced.how = nc_pace_streams(paced.pace, paced.gain) ? NC_COPY_BESIDE_CACHE : 0;
+    paced.began = nc_copy_clock();
+    return paced;
+}
+
+static inline void nc_transfer_end_copy(const struct nc_paced *paced)
+{
+    if (paced->pace)
+        nc_pace_note(paced->pace, paced->gain, paced->how != 0, paced->bytes,
+                     nc_copy_clock() - paced->began);
 }
 
 /* Copies fragment i from the stream into a slot that is free, and announces it. An error of the
