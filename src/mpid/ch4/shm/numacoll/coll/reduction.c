@@ -237,14 +237,18 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }
 
+#define PREFETCHED \
+    2048 /* bytes; by then the hardware prefetcher has recognized the pattern of a longer access \
+          */
+
 void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r)
 {
     size_t bytes = r->element * (size_t) r->result.count;
     const char *mine = r->mine.buffer, *result = r->result.buffer;
 
-    for (size_t at = 64; at < bytes && at < NC_PREFETCHED; at += 64)
+    for (size_t at = 64; at < bytes && at < PREFETCHED; at += 64)
         __builtin_prefetch(mine + at);
-    for (size_t at = 64; r->has_result && at < bytes && at < NC_PREFETCHED; at += 64)
+    for (size_t at = 64; r->has_result && at < bytes && at < PREFETCHED; at += 64)
         __builtin_prefetch(result + at, 1);
 }
 

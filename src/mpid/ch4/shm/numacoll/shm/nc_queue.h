@@ -216,41 +216,6 @@ struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct n
 bool nc_queue_recv_slot_is_free(struct nc_queue *q, int reader, uint64_t i);
 struct nc_awaited nc_queue_recv_slot_free(const struct nc_queue *q, int reader, uint64_t i);
 
-/* Writer: prefetches the cache lines of the reader's receive control slot that header and `payload`
- * bytes will occupy. */
-static inline void nc_queue_prefetch_recv_control(const struct nc_queue *q, int reader,
-                                                  size_t payload)
-{
-    const char *control = (const char *) nc_queue_recv_control(q, reader);
-
-    for (size_t at = 0; at < offsetof(struct nc_control, payload) + payload; at += 64)
-        __builtin_prefetch(control + at, 1);
-}
-
-/* Writer: prefetches these lines of my send control slot, which are in the caches of its last
- * readers. */
-static inline void nc_queue_prefetch_send_control(const struct nc_queue *q, size_t payload)
-{
-    const char *control = (const char *) nc_queue_send_control(q, q->rank);
-
-    for (size_t at = 0; at < offsetof(struct nc_control, payload) + payload; at += 64)
-        __builtin_prefetch(control + at, 1);
-}
-
-#define NC_PREFETCHED \
-    2048 /* bytes; in longer accesses the hardware prefetcher has recognized the pattern by then \
-          */
-
-/* Writer: prefetches the beginning of the next slot of my send ring, of which `bytes` bytes will be
- * written. */
-static inline void nc_queue_prefetch_slot(const struct nc_queue *q, size_t bytes)
-{
-    const char *slot = nc_queue_slot(q, q->rank, q->head);
-
-    for (size_t at = 0; at < bytes && at < NC_PREFETCHED; at += 64)
-        __builtin_prefetch(slot + at, 1);
-}
-
 /* Writer, or a reader that announces to a child: announces n >= 1 fragments in a control slot that
  * it has taken, the reader's receive control slot or my send control slot. The header, and the
  * payload of an inline message, must be written before the first announcement. */

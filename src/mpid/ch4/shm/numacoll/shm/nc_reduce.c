@@ -54,7 +54,6 @@ static void begin(struct reduce *r)
     if (mine->header.fragment == 0)
         mine->header.fragment = (uint32_t) element;
     mine->fragments = nc_frag_count(mine->header.total, mine->header.fragment);
-    nc_queue_prefetch_slot(r->transfer->queue, bytes_of(r, 0));
 }
 
 /* Elements of the message before fragment i. */
@@ -310,15 +309,6 @@ static bool is_inline(const struct reduce *r)
     return nc_stream_rest(r->stream) <= NC_REDUCE_INLINE;
 }
 
-/* J1 */
-static struct nc_control *take_inline_control(struct reduce *r)
-{
-    /* without the prefetch the stores to the control slot would begin only when the data is loaded
-     */
-    nc_queue_prefetch_send_control(r->transfer->queue, nc_stream_rest(r->stream));
-    return take_control(r);
-}
-
 /* J3, J4: waits until the message of source k is announced. Returns where its elements are; NULL if
  * the source is left out (its length is not `bytes`), if it has none, or after an error. */
 static const char *await_inline(struct reduce *r, int k, size_t bytes)
@@ -348,7 +338,7 @@ static void inline_up_the_tree(struct reduce *r)
 
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
-        control = take_inline_control(r);
+        control = take_control(r);
         f.place = inline_elements(control);
     }
     accumulate_mine(&f);
@@ -377,7 +367,7 @@ static void inline_in_order(struct reduce *r, const struct nc_range *range)
 {
     size_t bytes = nc_stream_rest(r->stream);
     struct accumulation f = {.r = r, .first = range->first, .n = range->count};
-    struct nc_control *control = take_inline_control(r);
+    struct nc_control *control = take_control(r);
 
     r->copied = nc_transfer_inline(r->transfer, control, NC_REDUCE_PAD, r->stream, 0);
     for (int k = 0; k < r->sources; k++) {

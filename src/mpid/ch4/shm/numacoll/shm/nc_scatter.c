@@ -26,9 +26,6 @@ static void send_inline(struct scatter *s, struct nc_stream *to)
             nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
             continue;
         }
-        /* the control slot and the data may both be in other caches: without the prefetch the
-         * stores to the control slot would begin only when the data is loaded */
-        nc_queue_prefetch_recv_control(q, r, nc_stream_rest(&to[r]));
         control = nc_queue_take_recv_control(q, r);
         nc_transfer_keep_first(&s->copied,
                                nc_transfer_inline(t, control, 0, &to[r], nc_transfer_remote(t, r)));

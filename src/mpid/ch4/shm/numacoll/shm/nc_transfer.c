@@ -43,11 +43,6 @@ int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_
     const char *payload;
     int copied;
 
-    /* the control slots and the data may both be in other caches: without the prefetch the stores
-     * to the control slots would begin only when the data is loaded */
-    for (int c = children->from; c < children->to; c++)
-        nc_queue_prefetch_recv_control(t->queue, nc_position_child(children->parent, c),
-                                       header.total);
     copied = nc_copy_find(stream, header.total, 0, t->traffic, packed, &payload);
     nc_transfer_pass_on(t, children, &header, payload);
     return copied;
