@@ -16,6 +16,7 @@ enum {
     WARM_UP = 20, /* calls on a new communicator: numacoll serves from the second on (CREATE_AFTER),
                      and where its segment begins small it has grown by then */
     WARM_UP_BYTES = 4 << 20, /* of these calls, at most: it grows where there are long messages */
+    INLINE_BYTES = 352,      /* messages of so many bytes need no slot (PROTOCOLS.md, 3.5) */
     ALIGNMENT = 4096,        /* of buffers; not the kernel's page, so that figures compare */
     LINE = 64
 };
@@ -288,15 +289,22 @@ static void settle(const struct bench *b)
     }
 }
 
-static void warm_up(struct bench *b, int a)
+/* Bytes; 0 for a collective without a size. */
+static size_t largest_size(const struct bench *b)
 {
     size_t most = 0;
-    struct call c;
-    double us;
 
     for (int s = 0; collective_has_size(b->collective) && s < b->options->size_count; s++)
         most = b->options->sizes[s] > most ? b->options->sizes[s] : most;
-    c = new_call(b, a, most < WARM_UP_BYTES ? most : WARM_UP_BYTES);
+    return most;
+}
+
+static void warm_up(struct bench *b, int a)
+{
+    size_t most = largest_size(b);
+    struct call c = new_call(b, a, most < WARM_UP_BYTES ? most : WARM_UP_BYTES);
+    double us;
+
     if (!switch_on(&b->options->algorithms[a])) {
         for (int i = 0; i < WARM_UP; i++)
             timed_call(b, &c, false, &us);
@@ -304,7 +312,8 @@ static void warm_up(struct bench *b, int a)
     switch_off();
 }
 
-/* Algorithms are compared with the queues that they ask for. What is wrong, or NULL. */
+/* Algorithms are compared with the queues that they ask for, unless no message goes through the
+ * slots of a queue. What is wrong, or NULL. */
 static const char *full_queue(const struct bench *b, int a)
 {
     static char problem[512];
@@ -313,7 +322,7 @@ static const char *full_queue(const struct bench *b, int a)
              "%s, %d ranks, %s: its queue was shortened to fit MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE "
              "(KiB): must be more, or fewer algorithms",
              b->collective->name, b->ranks, b->options->algorithms[a].label);
-    return collective_has_size(b->collective) && switch_shortened() ? problem : NULL;
+    return largest_size(b) > INLINE_BYTES && switch_shortened() ? problem : NULL;
 }
 
 static bool make_comms(struct bench *b)
