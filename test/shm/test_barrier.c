@@ -157,7 +157,7 @@ static void make_barriers(struct rank *r)
 
 static size_t front_bytes(const struct run *run)
 {
-    struct nc_geometry g = nc_geometry_make((uint32_t) run->ranks, 1, 1, 1, 4096);
+    struct nc_geometry g = nc_geometry_make((uint32_t) run->ranks, 1, 1, 1, 0, 4096);
 
     return nc_layout_front_bytes(&g);
 }

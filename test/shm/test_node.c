@@ -281,7 +281,7 @@ static void check(struct run run)
 /* ---- the tests ---- */
 
 /* ranks, slots of a send ring, bytes of a slot, sets */
-#define GEOMETRY(p, s, f, q) nc_geometry_make(p, s, f, q, 4096)
+#define GEOMETRY(p, s, f, q) nc_geometry_make(p, s, f, q, 0, 4096)
 
 static void one_slot(void **state)
 {
@@ -998,7 +998,7 @@ static void buckets_are_spread(void **state)
 
     (void) state;
     for (int i = 0; i < 9; i++) {
-        struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, pages[i / 3]);
+        struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, 0, pages[i / 3]);
         char *segment = calloc(1, segment_bytes(&g)), *region[64];
         struct nc_parking parking;
         int used = 0;

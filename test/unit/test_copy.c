@@ -125,6 +125,11 @@ static void beside_the_cache(void **state)
                 nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &traffic), 0);
             assert_memory_equal(to + shift, from + 3, n < 8990 ? n : 8990);
             assert_int_equal(to[shift + n], 0x55);
+            s = (struct nc_stream){.bytes = from + 5, .length = n};
+            memset(to, 0x55, sizeof to);
+            assert_int_equal(nc_copy_in(&s, to + shift, n, NC_COPY_BESIDE_CACHE, &traffic), 0);
+            assert_memory_equal(to + shift, from + 5, n);
+            assert_int_equal(to[shift + n], 0x55);
         }
     }
 }

@@ -20,7 +20,7 @@ static void nothing_overlaps_in_pages_of(uint32_t page)
 {
     for (uint32_t s = 1; s <= 32; s *= 2) {
         for (uint32_t f = 1; f < 20000; f += 977) {
-            struct nc_geometry g = nc_geometry_make(4, s, f, 2, page);
+            struct nc_geometry g = nc_geometry_make(4, s, f, 2, 0, page);
             if (f % 2)
                 nc_geometry_lengthen(&g);
             struct nc_layout l = nc_layout_make(&g);
@@ -57,7 +57,7 @@ static void front_has_room(void **state)
     (void) state;
     for (int i = 0; i < PAGES; i++) {
         for (uint32_t p = 1; p <= 2 * NC_PARKING_RANKS; p++) {
-            struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, pages[i]);
+            struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, 0, pages[i]);
             size_t parking = NC_BUCKETS_BYTES + (p <= NC_PARKING_RANKS ? p * NC_PLACE_BYTES : 0);
             size_t front = nc_layout_front_bytes(&g), row = nc_layout_row(p);
             assert_int_equal(front % pages[i], 0);
@@ -75,7 +75,7 @@ static void no_page_of_two_ranks(void **state)
 
     (void) state;
     for (int i = 0; i < PAGES; i++) {
-        struct nc_geometry g = nc_geometry_make(7, 3, 5000, 2, pages[i]);
+        struct nc_geometry g = nc_geometry_make(7, 3, 5000, 2, 0, pages[i]);
         size_t at[7], end = nc_layout_front_bytes(&g), region = nc_layout_make(&g).region;
         size_t bytes = nc_layout_offsets(&g, numa, g.page, at);
         for (int r = 0; r < 7; r++) {
@@ -92,7 +92,7 @@ static void more_send_controls(void **state)
 {
     (void) state;
     for (uint32_t p = 2; p <= 1024; p++) {
-        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, PAGE);
+        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, 0, PAGE);
         nc_geometry_lengthen(&g);
         assert_true(g.send_controls >= NC_SEND_CONTROLS &&
                     g.send_controls <= NC_MOST_SEND_CONTROLS);
@@ -106,7 +106,7 @@ static void more_send_controls(void **state)
 static void regions_by_numa_node(void **state)
 {
     static const int one[7] = {3, 3, 3, 3, 3, 3, 3}, three[7] = {5, 0, 5, 2, 0, 5, 2};
-    struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2, PAGE);
+    struct nc_geometry g = nc_geometry_make(7, 8, 8192, 2, 0, PAGE);
     size_t at[7], huge = 2u << 20, r = nc_layout_make(&g).region;
     size_t front = nc_layout_front_bytes(&g);
 
@@ -132,11 +132,11 @@ static void regions_by_numa_node(void **state)
 static void sets(void **state)
 {
     (void) state;
-    assert_int_equal(nc_geometry_make(2, 8, 4096, 2, PAGE).set_slots, 4);
-    assert_int_equal(nc_geometry_make(2, 8, 4096, 1, PAGE).set_slots, 8);
-    assert_int_equal(nc_geometry_make(2, 7, 4096, 2, PAGE).set_slots, 3);
-    assert_int_equal(nc_geometry_make(2, 1, 4096, 2, PAGE).set_slots, 1);
-    assert_int_equal(nc_geometry_make(2, 3, 4096, 64, PAGE).set_slots, 1);
+    assert_int_equal(nc_geometry_make(2, 8, 4096, 2, 0, PAGE).set_slots, 4);
+    assert_int_equal(nc_geometry_make(2, 8, 4096, 1, 0, PAGE).set_slots, 8);
+    assert_int_equal(nc_geometry_make(2, 7, 4096, 2, 0, PAGE).set_slots, 3);
+    assert_int_equal(nc_geometry_make(2, 1, 4096, 2, 0, PAGE).set_slots, 1);
+    assert_int_equal(nc_geometry_make(2, 3, 4096, 64, 0, PAGE).set_slots, 1);
 }
 
 static void in_rings(void **state)
@@ -146,7 +146,7 @@ static void in_rings(void **state)
 
     (void) state;
     for (int i = 0; i < 5; i++) {
-        struct nc_geometry g = nc_geometry_make(2, slots[i], 4096, sets[i], PAGE);
+        struct nc_geometry g = nc_geometry_make(2, slots[i], 4096, sets[i], 0, PAGE);
         assert_int_equal(nc_layout_make(&g).recv_slots, recv_slots[i]);
         assert_int_equal(nc_layout_make(&g).recv_set, recv_set[i]);
     }
@@ -160,7 +160,7 @@ static void memory_of_64_ranks(void **state)
 
     (void) state;
     for (int i = 0; i < PAGES; i++) {
-        struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, pages[i]);
+        struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, 0, pages[i]);
         size_t at[64];
         assert_true(nc_layout_offsets(&g, numa, g.page, at) <= most[i]);
     }
@@ -179,7 +179,7 @@ static void shorter_rings(void **state)
 
     (void) state;
     for (uint32_t k = 0; k < 3; k++) {
-        struct nc_geometry g = nc_geometry_make(4, 24, 32768, 1u << k, PAGE), narrow;
+        struct nc_geometry g = nc_geometry_make(4, 24, 32768, 1u << k, 0, PAGE), narrow;
         nc_geometry_lengthen(&g);
         narrow = nc_geometry_narrow(&g);
         for (int i = 0; i < STEPS; i++) {
@@ -210,8 +210,8 @@ static void open_settings(void **state)
 
     (void) state;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        struct nc_geometry g = nc_geometry_wanted(4, wanted[i].length, wanted[i].fragment, 2,
-                                                  wanted[i].cache, PAGE);
+        struct nc_geometry g = nc_geometry_make(4, wanted[i].length, wanted[i].fragment, 2,
+                                                wanted[i].cache, PAGE);
         assert_int_equal(g.slots, wanted[i].slots);
         assert_int_equal(g.slot_bytes, wanted[i].slot_bytes);
         assert_int_equal(g.set_slots, wanted[i].slots / 2);
@@ -220,9 +220,9 @@ static void open_settings(void **state)
 
 static void shares_of_the_budget(void **state)
 {
-    struct nc_geometry narrow = nc_geometry_make(4, NC_SLOTS, NC_SLOT_BYTES, 2, PAGE),
-                       longer = nc_geometry_make(4, NC_SLOTS + 1, NC_SLOT_BYTES, 2, PAGE),
-                       wider = nc_geometry_make(4, 1, NC_SLOT_BYTES + 1, 2, PAGE);
+    struct nc_geometry narrow = nc_geometry_make(4, NC_SLOTS, NC_SLOT_BYTES, 2, 0, PAGE),
+                       longer = nc_geometry_make(4, NC_SLOTS + 1, NC_SLOT_BYTES, 2, 0, PAGE),
+                       wider = nc_geometry_make(4, 1, NC_SLOT_BYTES + 1, 2, 0, PAGE);
 
     (void) state;
     assert_int_equal(nc_geometry_share(&narrow, true, 64), 64);
@@ -239,7 +239,7 @@ static void bytes_of_a_segment(void **state)
 
     (void) state;
     for (uint32_t p = 1; p <= 64; p++) {
-        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, PAGE);
+        struct nc_geometry g = nc_geometry_make(p, 8, 8192, 2, 0, PAGE);
         size_t at[64];
         assert_int_equal(nc_layout_bytes(&g), nc_layout_offsets(&g, numa, PAGE, at));
     }
@@ -256,7 +256,7 @@ static void small_segments(void **state)
 
     (void) state;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        struct nc_geometry full = nc_geometry_make(wanted[i].ranks, 8, 8192, 2, PAGE), g;
+        struct nc_geometry full = nc_geometry_make(wanted[i].ranks, 8, 8192, 2, 0, PAGE), g;
         size_t at[512];
         g = nc_geometry_small(&full);
         assert_int_equal(nc_layout_make(&g).region, 2 * PAGE);

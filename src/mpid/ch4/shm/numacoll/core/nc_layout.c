@@ -13,21 +13,6 @@ static size_t up(size_t n, size_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q, uint32_t page)
-{
-    struct nc_geometry g = {.ranks = p,
-                            .slots = s,
-                            .slot_bytes = f,
-                            .recv_controls = NC_RECV_CONTROLS,
-                            .send_controls = NC_SEND_CONTROLS,
-                            .page = page};
-
-    if (q > s)
-        q = s;
-    g.set_slots = s / q;
-    return g;
-}
-
 void nc_geometry_lengthen(struct nc_geometry *g)
 {
     while (g->send_controls < NC_MOST_SEND_CONTROLS &&
@@ -47,15 +32,21 @@ static uint32_t slots_for(size_t own_cache, uint32_t slot_bytes)
     return slots > NC_SLOTS ? (uint32_t) slots : NC_SLOTS;
 }
 
-struct nc_geometry nc_geometry_wanted(uint32_t p, int length, int fragment, uint32_t q,
-                                      size_t own_cache, uint32_t page)
+struct nc_geometry nc_geometry_make(uint32_t p, int length, int fragment, uint32_t q,
+                                    size_t own_cache, uint32_t page)
 {
     uint32_t f = fragment > 0    ? (uint32_t) fragment
                  : fragment == 0 ? NC_SLOT_BYTES
                                  : NC_WIDE_SLOT_BYTES;
     uint32_t s = length > 0 ? (uint32_t) length : slots_for(own_cache, f);
 
-    return nc_geometry_make(p, s, f, q, page);
+    return (struct nc_geometry){.ranks = p,
+                                .slots = s,
+                                .slot_bytes = f,
+                                .set_slots = s / (q > s ? s : q),
+                                .recv_controls = NC_RECV_CONTROLS,
+                                .send_controls = NC_SEND_CONTROLS,
+                                .page = page};
 }
 
 /* So many slots, and as many sets as before, or one for each slot. */

@@ -118,17 +118,14 @@ struct nc_layout {
     uint32_t recv_set; /* slots of a receive ring that a reader acknowledges at a time */
 };
 
-/* The geometry for p ranks, with send rings of s slots of f bytes in q sets; q > s counts as s. */
-struct nc_geometry nc_geometry_make(uint32_t p, uint32_t s, uint32_t f, uint32_t q, uint32_t page);
-
 /* Gives a geometry more send control slots if it has few ranks. */
 void nc_geometry_lengthen(struct nc_geometry *geometry);
 
-/* The geometry for p ranks and q sets, by settings that may leave something open. length: slots, or
- * 0; fragment: bytes of a slot, or -1, or 0 for NC_SLOT_BYTES; own_cache: bytes of the cache that a
- * processor has for itself, 0: unknown. */
-struct nc_geometry nc_geometry_wanted(uint32_t p, int length, int fragment, uint32_t q,
-                                      size_t own_cache, uint32_t page);
+/* The geometry for p ranks. q: sets; more than there are slots count as so many. length: slots of a
+ * send ring, 0: open. fragment: bytes of a slot, -1: open, 0: NC_SLOT_BYTES. own_cache: bytes of
+ * the cache that a processor has for itself, 0: unknown. */
+struct nc_geometry nc_geometry_make(uint32_t p, int length, int fragment, uint32_t q,
+                                    size_t own_cache, uint32_t page);
 
 static inline bool nc_geometry_is_wide(const struct nc_geometry *geometry)
 {

@@ -2,14 +2,15 @@
 
 #include "nc_pace.h"
 
-bool nc_pace_faster(const struct nc_pace *p, unsigned gain)
+/* Whether streaming stores are so much faster, as far as is known. */
+static bool is_faster(const struct nc_pace *p, unsigned gain)
 {
     return p->cost[true] > 0 && (uint64_t) p->cost[true] * gain < (uint64_t) p->cost[false] * 8;
 }
 
 bool nc_pace_streams(const struct nc_pace *p, unsigned gain)
 {
-    return p->left > 0 ? nc_pace_faster(p, gain) : !nc_pace_faster(p, gain);
+    return p->left > 0 ? is_faster(p, gain) : !is_faster(p, gain);
 }
 
 /* A cost with another sample of it. A sample that is much larger was interrupted: of that only a
@@ -38,7 +39,7 @@ static void wait_for_trial(struct nc_pace *p, bool changed)
 
 void nc_pace_note(struct nc_pace *p, unsigned gain, bool streamed, size_t bytes, uint64_t time)
 {
-    bool trial = p->left == 0, before = nc_pace_faster(p, gain);
+    bool trial = p->left == 0, before = is_faster(p, gain);
 
     p->cost[streamed] = smoothed(p->cost[streamed], time * 16 * 64 / bytes, trial);
     if (!trial)
@@ -46,5 +47,5 @@ void nc_pace_note(struct nc_pace *p, unsigned gain, bool streamed, size_t bytes,
     else if (p->cost[!streamed] == 0)
         p->left = 1; /* the very first one: there is nothing to compare yet */
     else
-        wait_for_trial(p, nc_pace_faster(p, gain) != before);
+        wait_for_trial(p, is_faster(p, gain) != before);
 }

@@ -37,9 +37,6 @@ struct nc_pace {
 #define NC_PACE_COPIED   16
 #define NC_PACE_COMBINED 24
 
-/* Whether streaming stores are so much faster, as far as is known. */
-bool nc_pace_faster(const struct nc_pace *pace, unsigned gain);
-
 /* Whether the next fragment is copied by streaming stores: by the faster kind, or as a trial. */
 bool nc_pace_streams(const struct nc_pace *pace, unsigned gain);
 

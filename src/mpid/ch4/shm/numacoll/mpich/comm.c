@@ -140,7 +140,7 @@ static int progress(void *context)
 
 /* The slots that this communicator's settings ask for, before the node's budget is looked at. With
  * QUEUE_BUDGET the model derives slots and fragments, otherwise they are QUEUE_LENGTH and
- * FRAGMENT_SIZE, as far as these do not leave them open. own_cache: see nc_geometry_wanted. */
+ * FRAGMENT_SIZE, as far as these do not leave them open. own_cache: see nc_geometry_make. */
 static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size, size_t own_cache)
 {
     struct nc_geometry g;
@@ -153,10 +153,10 @@ static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size, size_t ow
         fragment = (int) slots.f;
         length = slots.s < 4096 ? (int) slots.s : 4096;
     }
-    g = nc_geometry_wanted((uint32_t) size, length, fragment,
-                           (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS),
-                           own_cache,
-                           (uint32_t) MPIDI_NUMACOLL_page_bytes(MPIR_CVAR_NUMACOLL_HUGE_PAGES_off));
+    g = nc_geometry_make((uint32_t) size, length, fragment,
+                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS),
+                         own_cache,
+                         (uint32_t) MPIDI_NUMACOLL_page_bytes(MPIR_CVAR_NUMACOLL_HUGE_PAGES_off));
     if (MPIDI_NUMACOLL_world.yield)
         nc_geometry_lengthen(&g);
     return g;

@@ -388,20 +388,21 @@ static void change(struct invitation *in, const struct nc_geometry *geometry,
     prepare(in, wanted, segment, offset);
 }
 
-/* Local rank 0, before files are tried: /dev/shm may be small, so the longer rings of send control
- * slots are for memory that is not in a file, and where there is no room for the others either the
- * segment is a small one. */
+/* Local rank 0, before files are tried: /dev/shm may be small, so wide rings and the longer rings
+ * of send control slots are for memory that is not in a file, and where there is no room for the
+ * others either the segment is a small one. */
 static void shorten(struct invitation *in, const struct nc_wanted *wanted,
                     struct nc_segment *segment, size_t *offset)
 {
-    struct nc_geometry shorter = in->geometry, small = nc_geometry_small(&in->geometry);
+    struct nc_geometry shorter = nc_geometry_narrow(&in->geometry),
+                       small = nc_geometry_small(&in->geometry);
 
     if (in->reason == NC_REASON_BUDGET)
         return;
-    if (shorter.send_controls > NC_SEND_CONTROLS) {
+    if (shorter.send_controls > NC_SEND_CONTROLS)
         shorter.send_controls = NC_SEND_CONTROLS;
+    if (memcmp(&shorter, &in->geometry, sizeof shorter))
         change(in, &shorter, wanted, segment, offset);
-    }
     if (in->reason != NC_REASON_BUDGET && !wanted->present && !room_in_dev_shm(segment->bytes))
         change(in, &small, wanted, segment, offset);
 }
