@@ -18,11 +18,11 @@ static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
 }
 
 /* Makes a segment fit where `taken` of the budget's bytes are taken, as the library does once it
- * has grown (mpich/segment.c). False: not even with one slot. */
-static bool shorten(struct nc_geometry *g, size_t taken, size_t budget)
+ * has grown (mpich/segment.c). False: not with so many slots, at least 1. */
+static bool shorten(struct nc_geometry *g, size_t taken, size_t budget, uint32_t least)
 {
     while (taken + nc_layout_bytes(g) > nc_geometry_share(g, false, budget)) {
-        if (!nc_geometry_shorten(g))
+        if (!nc_geometry_shorten(g) || g->slots < least)
             return false;
     }
     return true;
@@ -37,13 +37,13 @@ static void fit(struct hierarchy *h, size_t budget)
     uint32_t least;
 
     h->small_bytes = nc_layout_bytes(&small);
-    h->geometry = shorten(&h->geometry, 0, budget) ? h->geometry : small;
+    h->geometry = shorten(&h->geometry, 0, budget, 1) ? h->geometry : small;
     h->segment_bytes = nc_layout_bytes(&h->geometry);
     h->fits = h->segment_bytes <= budget;
     h->most_large = 0;
     g = h->geometry;
     least = g.slots < NC_SLOTS ? g.slots : NC_SLOTS;
-    while (shorten(&g, taken, budget) && g.slots >= least && nc_layout_bytes(&g) > h->small_bytes) {
+    while (shorten(&g, taken, budget, least) && nc_layout_bytes(&g) > h->small_bytes) {
         taken += nc_layout_bytes(&g);
         h->most_large++;
     }
