@@ -567,7 +567,9 @@ static void refused_files(void **state)
                                         "<?xml version=\"1.0\"?>",
                                         "<?xml version=\"1.0\"?>\n<html><body/></html>\n"};
     static const char problem[] = "be a topology hwloc can load";
-    char file[] = "/tmp/test_machine.XXXXXX", text[8192], *processor;
+    static const char processors[] =
+        "have the processors of its cores, NUMA nodes and packages, each of them in one core";
+    char file[] = "/tmp/test_machine.XXXXXX", text[8192], *core, *processor;
     FILE *whole = fopen(MACHINES "/memory_only.xml", "r");
     size_t n = fread(text, 1, sizeof text - 1, whole);
 
@@ -579,9 +581,14 @@ static void refused_files(void **state)
         refuse_text(file, wrong[i], strlen(wrong[i]), problem);
     for (size_t cut = 0; cut < (size_t) (strstr(text, "</topology>") - text); cut += 7)
         refuse_text(file, text, cut, problem);
+    core = strstr(text, "<object type=\"Core\" os_index=\"1\" cpuset=\"0x00000002\"");
+    core = strchr(core, '2');
+    *core = '1';
+    refuse_text(file, text, n, processors);
+    *core = '2';
     processor = strstr(text, "<object type=\"PU\"");
     memset(processor, ' ', strcspn(processor, "\n"));
-    refuse_text(file, text, n, "have the processors of its cores, NUMA nodes and packages");
+    refuse_text(file, text, n, processors);
     unlink(file);
 }
 

@@ -52,7 +52,7 @@ static bool describe(hwloc_topology_t topology, const char *text, char *error, s
 }
 
 /* Whether every object of a type that names processors has some in the topology. hwloc accepts an
- * XML file in which a core's processors are missing; a mapping to that core would fail. */
+ * XML file in which those of a package are missing; a mapping to that package would fail. */
 static bool has_processors(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
     hwloc_obj_t o = NULL;
@@ -65,6 +65,26 @@ static bool has_processors(hwloc_topology_t topology, hwloc_obj_type_t type)
     return true;
 }
 
+/* Whether the processors of each object of a type (cores or processors) follow one another, and
+ * those of the object before: deal_inside counts on it. hwloc accepts an XML file in which cores
+ * are on several levels, or have processors in common. */
+static bool are_in_order(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t o = NULL, pu = NULL;
+
+    while ((o = hwloc_get_next_obj_by_type(topology, type, o))) {
+        int processors = hwloc_bitmap_weight(o->cpuset);
+        for (int i = 0; i < processors; i++) {
+            hwloc_obj_t next = hwloc_get_next_obj_inside_cpuset_by_type(topology, o->cpuset,
+                                                                        HWLOC_OBJ_PU, pu);
+            if (!next || (i > 0 && next->logical_index != pu->logical_index + 1))
+                return false;
+            pu = next;
+        }
+    }
+    return hwloc_get_nbobjs_by_type(topology, type) >= 0;
+}
+
 /* Loads what `describe` named, and checks that ranks can be mapped to it. */
 static bool take(hwloc_topology_t topology, const char *text, char *error, size_t size)
 {
@@ -72,12 +92,13 @@ static bool take(hwloc_topology_t topology, const char *text, char *error, size_
         snprintf(error, size, "%s: must be a topology hwloc can load", text);
         return false;
     }
-    /* -1: hwloc found processors on several levels */
     if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0 ||
-        !has_processors(topology, HWLOC_OBJ_CORE) ||
+        !are_in_order(topology, HWLOC_OBJ_PU) || !are_in_order(topology, HWLOC_OBJ_CORE) ||
         !has_processors(topology, HWLOC_OBJ_NUMANODE) ||
         !has_processors(topology, HWLOC_OBJ_PACKAGE)) {
-        snprintf(error, size, "%s: must have the processors of its cores, NUMA nodes and packages",
+        snprintf(error, size,
+                 "%s: must have the processors of its cores, NUMA nodes and packages, each of them "
+                 "in one core",
                  text);
         return false;
     }
