@@ -482,7 +482,10 @@ static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
                                               &reason);
     MPIR_ERR_CHECK(mpi_errno);
     if (reason != NC_REASON_NONE) {
-        state->segment.shortened = true;
+        /* a full one that was not refused by the budget is not to be had later either */
+        state->segment.shortened |= larger.shortened;
+        if (wants == 2 && !larger.shortened)
+            state->grow_at = UINT64_MAX;
         goto fn_exit;
     }
     MPIDI_NUMACOLL_segment_free(&state->segment);
