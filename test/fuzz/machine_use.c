@@ -43,7 +43,7 @@ void machine_use(const struct nc_machine *m, const char *mapping, int ranks)
 
     assert(processor && nc_machine_processors(m) > 0);
     nc_machine_cache_bytes(m, NC_CACHE_LAST);
-    nc_machine_cache_bytes(m, NC_CACHE_SECOND);
+    nc_machine_cache_bytes(m, NC_CACHE_L2);
     use_masks(m);
     if (nc_machine_map(m, mapping, ranks, processor, error, sizeof error)) {
         for (int i = 0; i < ranks; i++)

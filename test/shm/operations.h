@@ -23,6 +23,7 @@ struct run {
      * lengths of a message that may differ at writer and reader; root 0 instead of a random one */
     bool sqrt_rule, typed, mismatch, fixed_root;
     bool breaks;       /* now and then the op kernel of one rank fails */
+    bool paced;        /* each rank writes long messages into its own ring */
     bool late;         /* the rank after the root comes when all but the root have gone */
     int nodes;         /* NUMA nodes: rank r is on number r % nodes; 0: one */
     int packages;      /* NUMA node n is in package n % packages; 0: one */

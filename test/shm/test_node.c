@@ -178,6 +178,37 @@ static void free_rank(struct rank *r)
     free(r->memory);
 }
 
+static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *queue,
+                                        struct nc_traffic *traffic)
+{
+    size_t ranks = run->geometry.ranks;
+
+    return (struct nc_transfer){.queue = queue,
+                                .sqrt_rule = run->sqrt_rule,
+                                .largest_fragment = run->geometry.slot_bytes,
+                                .streams_above = 100000,
+                                .paces_above = 3000,
+                                .pace = calloc(ranks, sizeof(struct nc_pace)),
+                                .numa = calloc(ranks, sizeof(int)),
+                                .traffic = traffic,
+                                .flow = calloc(ranks, sizeof(struct nc_flow)),
+                                .awaited = calloc(ranks, sizeof(struct nc_awaited))};
+}
+
+static void free_transfer(struct nc_transfer *transfer)
+{
+    free(transfer->pace);
+    free((int *) transfer->numa);
+    free(transfer->flow);
+    free(transfer->awaited);
+}
+
+/* With `paced`: this rank has measured both kinds of stores into its own ring. */
+static int not_paced(const struct run *run, const struct nc_pace *own)
+{
+    return run->paced && NC_COPY_STREAMS && !(own->cost[0] && own->cost[1]);
+}
+
 static int rank_main(const void *argument, int rank)
 {
     const struct run *run = argument;
@@ -189,17 +220,7 @@ static int rank_main(const void *argument, int rank)
     struct nc_queue queue;
     struct nc_traffic traffic = {0, 0};
     struct place place;
-    int *numa = calloc(ranks, sizeof *numa);
-    struct nc_transfer transfer = {.queue = &queue,
-                                   .sqrt_rule = run->sqrt_rule,
-                                   .largest_fragment = run->geometry.slot_bytes,
-                                   .cache_bytes = 100000,
-                                   .paced_from = 3000,
-                                   .pace = calloc(ranks, sizeof *transfer.pace),
-                                   .numa = numa,
-                                   .traffic = &traffic,
-                                   .flow = calloc(ranks, sizeof *transfer.flow),
-                                   .awaited = calloc(ranks, sizeof *transfer.awaited)};
+    struct nc_transfer transfer = make_transfer(run, &queue, &traffic);
     struct nc_bcast bcast = {
         .transfer = transfer,
     };
@@ -233,23 +254,16 @@ static int rank_main(const void *argument, int rank)
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     wrong = operate_all(&r, &place, &pacing);
     wrong += waiter.missed != 0;
+    wrong += not_paced(run, &transfer.pace[rank]);
     wrong += run->waits == SLEEPING && waiter.ended_yielding != 0;
     free_place(&place);
-    free(numa);
-    free(transfer.pace);
-    free(transfer.awaited);
-    free(transfer.flow);
+    free_transfer(&transfer);
     free(private_memory);
     free_rank(&r);
     return wrong;
 }
 
 /* ---- a run ---- */
-
-static size_t segment_bytes(const struct nc_geometry *g)
-{
-    return nc_layout_front_bytes(g) + g->ranks * nc_layout_make(g).region;
-}
 
 static void find_regions(const struct nc_geometry *g, char *segment, char **region)
 {
@@ -261,7 +275,7 @@ static void find_regions(const struct nc_geometry *g, char *segment, char **regi
 static void check(struct run run)
 {
     char *region[run.geometry.ranks];
-    size_t segment = segment_bytes(&run.geometry),
+    size_t segment = nc_layout_bytes(&run.geometry),
            bytes = segment + run.geometry.ranks * sizeof *run.bell;
 
     run.region = region;
@@ -314,6 +328,7 @@ static void eight_slots_two_sets(void **state)
     check((struct run){.geometry = geometry,
                        .tree = NC_TREE_KNOMIAL,
                        .k = 8,
+                       .paced = true,
                        .operations = 3000,
                        .largest = 200000,
                        .delays = 100});
@@ -795,7 +810,7 @@ static void mixed_on_many_ranks(void **state)
 static void long_lived(void **state)
 {
     struct nc_geometry g = GEOMETRY(2, 4, 1024, 1);
-    char *segment = calloc(1, segment_bytes(&g)), *region[2];
+    char *segment = calloc(1, nc_layout_bytes(&g)), *region[2];
     struct nc_waiter w[2] = {{.yield = true}, {.yield = true}};
     struct nc_queue q[2];
     void *memory[2];
@@ -970,7 +985,7 @@ static void mark_and_look(void **state)
     struct meeting m = {.run = {.geometry = GEOMETRY(2, 1, 256, 1),
                                 .operations = 300000 / scale,
                                 .waits = SLEEPING}};
-    size_t segment = segment_bytes(&m.run.geometry);
+    size_t segment = nc_layout_bytes(&m.run.geometry);
     pthread_t other;
 
     (void) state;
@@ -999,7 +1014,7 @@ static void buckets_are_spread(void **state)
     (void) state;
     for (int i = 0; i < 9; i++) {
         struct nc_geometry g = nc_geometry_make(64, 8, 8192, 2, 0, pages[i / 3]);
-        char *segment = calloc(1, segment_bytes(&g)), *region[64];
+        char *segment = calloc(1, nc_layout_bytes(&g)), *region[64];
         struct nc_parking parking;
         int used = 0;
         find_regions(&g, segment, region);

@@ -100,7 +100,7 @@ static void too_much_is_dropped(void **state)
 
     (void) state;
     memset(from, 'x', sizeof from);
-    for (int how = 0; how <= NC_COPY_BESIDE_CACHE; how++) {
+    for (int how = 0; how <= NC_COPY_STREAMING; how++) {
         struct nc_stream s = {.bytes = to, .length = 10};
         assert_int_equal(nc_copy_out(&s, from, 7, how, &traffic), 0);
         assert_int_equal(nc_copy_out(&s, from, 64, how, &traffic), 0);
@@ -109,7 +109,7 @@ static void too_much_is_dropped(void **state)
     assert_int_equal(traffic.local, 20);
 }
 
-static void beside_the_cache(void **state)
+static void streaming_stores(void **state)
 {
     static char from[9000], to[9200];
     struct nc_traffic traffic = {0, 0};
@@ -122,12 +122,12 @@ static void beside_the_cache(void **state)
             struct nc_stream s = {.bytes = to + shift, .length = n};
             memset(to, 0x55, sizeof to);
             assert_int_equal(
-                nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_BESIDE_CACHE, &traffic), 0);
+                nc_copy_out(&s, from + 3, n < 8990 ? n : 8990, NC_COPY_STREAMING, &traffic), 0);
             assert_memory_equal(to + shift, from + 3, n < 8990 ? n : 8990);
             assert_int_equal(to[shift + n], 0x55);
             s = (struct nc_stream){.bytes = from + 5, .length = n};
             memset(to, 0x55, sizeof to);
-            assert_int_equal(nc_copy_in(&s, to + shift, n, NC_COPY_BESIDE_CACHE, &traffic), 0);
+            assert_int_equal(nc_copy_in(&s, to + shift, n, NC_COPY_STREAMING, &traffic), 0);
             assert_memory_equal(to + shift, from + 5, n);
             assert_int_equal(to[shift + n], 0x55);
         }
@@ -149,6 +149,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(typed_streams), cmocka_unit_test(too_much_is_dropped),
-        cmocka_unit_test(beside_the_cache), cmocka_unit_test(not_counted)};
+        cmocka_unit_test(streaming_stores), cmocka_unit_test(not_counted)};
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
 }

@@ -175,7 +175,8 @@ static void no_l3(void **state)
     (void) state;
     assert_int_equal(nc_machine_processors(m), 8);
     assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_LAST), 4 << 20);
-    assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_SECOND), 4 << 20);
+    assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_L2), 4 << 20);
+    assert_int_equal(nc_machine_cache_processors(m), 2);
     MAP(m, "core", 0, 1, 2, 3, 4, 5, 6, 7, 0, 1);
     MAP(m, "numa", 0, 4, 1, 5, 2, 6, 3, 7, 0, 4);
     MAP(m, "package", 0, 4, 1, 5, 2, 6, 3, 7, 0, 4);
@@ -318,6 +319,7 @@ static void one_processor(void **state)
     (void) state;
     assert_int_equal(nc_machine_processors(m), 1);
     assert_int_equal(nc_machine_cache_bytes(m, NC_CACHE_LAST), 0);
+    assert_int_equal(nc_machine_cache_processors(m), 0);
     MAP(m, "core", 0, 0, 0);
     MAP(m, "numa", 0, 0, 0);
     MAP(m, "package", 0, 0, 0);

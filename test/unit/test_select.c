@@ -86,8 +86,20 @@ static void allreduces(void **state)
     }
 }
 
+/* A cache that a few processors seem to have for themselves is believed up to 4 MiB for each. */
+static void share_of_the_cache(void **state)
+{
+    (void) state;
+    assert_int_equal(nc_select_cache_share(32 << 20, 8, 1), 32 << 20);
+    assert_int_equal(nc_select_cache_share(32 << 20, 8, 8), 4 << 20);
+    assert_int_equal(nc_select_cache_share(105 << 20, 2, 2), 4 << 20);
+    assert_int_equal(nc_select_cache_share(105 << 20, 2, 1), 8 << 20);
+    assert_int_equal(nc_select_cache_share(8 << 20, 0, 2), 4 << 20);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(barriers), cmocka_unit_test(allreduces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(share_of_the_cache),
+                                       cmocka_unit_test(barriers), cmocka_unit_test(allreduces)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

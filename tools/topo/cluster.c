@@ -201,7 +201,7 @@ void cluster_make(struct cluster *c, const struct options *o)
         locate(c, machine, processor[seat.local_rank], seat.node, &file,
                unit + (size_t) rank * (size_t) columns);
     }
-    c->own_cache_bytes = nc_machine_cache_bytes(machine, NC_CACHE_SECOND);
+    c->l2_bytes = nc_machine_cache_bytes(machine, NC_CACHE_L2);
     nc_machine_free(machine);
 }
 

@@ -83,7 +83,7 @@ void hierarchy_make(struct hierarchy *h, const struct options *o)
     nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
     h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, o->setting[SET_SLOTS],
                                    o->setting[SET_FRAGMENT], (uint32_t) o->setting[SET_SETS],
-                                   h->cluster.own_cache_bytes, (uint32_t) sysconf(_SC_PAGESIZE));
+                                   h->cluster.l2_bytes, (uint32_t) sysconf(_SC_PAGESIZE));
     fit(h, (size_t) o->setting[SET_BUDGET] * 1024);
 }
 

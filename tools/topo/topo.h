@@ -55,9 +55,9 @@ const char *options_setting(const struct options *options, enum setting setting)
  * most ranks. */
 struct cluster {
     int nodes;
-    const char **name;      /* [nodes] */
-    int largest;            /* number of ranks on the first node */
-    size_t own_cache_bytes; /* of the cache that a processor has for itself; 0: unknown */
+    const char **name; /* [nodes] */
+    int largest;       /* number of ranks on the first node */
+    size_t l2_bytes;   /* of a processor's L2 cache; 0: unknown */
     struct nc_locations locations;
 };
 

@@ -237,9 +237,8 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
 }
 
-#define PREFETCHED \
-    2048 /* bytes; by then the hardware prefetcher has recognized the pattern of a longer access \
-          */
+/* Bytes; in a longer access the hardware prefetcher has recognized the pattern by then. */
+#define PREFETCHED 2048
 
 void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r)
 {

@@ -20,11 +20,11 @@ void nc_geometry_lengthen(struct nc_geometry *g)
         g->send_controls *= 2;
 }
 
-/* Slots of so many bytes for a ring as long as a processor's own cache. */
-static uint32_t slots_for(size_t own_cache, uint32_t slot_bytes)
+/* Slots of so many bytes for a ring of three quarters of an L2 cache. */
+static uint32_t slots_for(size_t l2_bytes, uint32_t slot_bytes)
 {
     static const size_t least = 256 << 10, usual = 1 << 20, most = 2 << 20;
-    size_t cache = own_cache == 0 ? usual : own_cache < least ? least : own_cache;
+    size_t cache = l2_bytes == 0 ? usual : l2_bytes < least ? least : l2_bytes;
     size_t slots = (cache < most ? cache : most) / 4 * 3 / slot_bytes;
 
     if (slots > NC_MOST_SLOTS)
@@ -33,12 +33,12 @@ static uint32_t slots_for(size_t own_cache, uint32_t slot_bytes)
 }
 
 struct nc_geometry nc_geometry_make(uint32_t p, int length, int fragment, uint32_t q,
-                                    size_t own_cache, uint32_t page)
+                                    size_t l2_bytes, uint32_t page)
 {
     uint32_t f = fragment > 0    ? (uint32_t) fragment
                  : fragment == 0 ? NC_SLOT_BYTES
                                  : NC_WIDE_SLOT_BYTES;
-    uint32_t s = length > 0 ? (uint32_t) length : slots_for(own_cache, f);
+    uint32_t s = length > 0 ? (uint32_t) length : slots_for(l2_bytes, f);
 
     return (struct nc_geometry){.ranks = p,
                                 .slots = s,

@@ -53,11 +53,9 @@
 #define NC_CONTROL_BYTES          384 /* a control slot: header and payload */
 /* Slots of a ring, and bytes of a slot, that a message of any length needs at least; a ring with
  * more of either is wide. Where the settings leave them open, slots have NC_WIDE_SLOT_BYTES, and
- * there are so many that a ring takes three quarters of a processor's own cache. Lines of a shorter
- * ring are still in the reader's cache when the writer writes them again, and have to be called
- * back from there. With rings of 64 KiB, 1 MiB and 768 KiB, 4 MiB took 650, 370 and 375 us from
- * memory to memory, and 650, 160 and 230 us from cache to cache (2 processors of an AMD EPYC, 1 MiB
- * of own cache each). */
+ * there are so many that a ring takes three quarters of a processor's L2 cache. Lines of a shorter
+ * ring are still in the reader's L2 cache when the writer writes them again, and have to be called
+ * back from there (doc/design-notes.md has figures). */
 #define NC_SLOTS           8
 #define NC_SLOT_BYTES      8192
 #define NC_WIDE_SLOT_BYTES 32768
@@ -122,10 +120,10 @@ struct nc_layout {
 void nc_geometry_lengthen(struct nc_geometry *geometry);
 
 /* The geometry for p ranks. q: sets; more than there are slots count as so many. length: slots of a
- * send ring, 0: open. fragment: bytes of a slot, -1: open, 0: NC_SLOT_BYTES. own_cache: bytes of
- * the cache that a processor has for itself, 0: unknown. */
+ * send ring, 0: open. fragment: bytes of a slot, -1: open, 0: NC_SLOT_BYTES. l2_bytes: of a
+ * processor's L2 cache, 0: unknown. */
 struct nc_geometry nc_geometry_make(uint32_t p, int length, int fragment, uint32_t q,
-                                    size_t own_cache, uint32_t page);
+                                    size_t l2_bytes, uint32_t page);
 
 static inline bool nc_geometry_is_wide(const struct nc_geometry *geometry)
 {

@@ -4,11 +4,7 @@
  * they share a virtual machine does not tell, and may change while it runs. So the writer measures:
  * now and then it copies a fragment by the other kind, and it stays with the faster one. That is
  * the writer's own affair; readers do not notice. shm/nc_transfer.c asks before each copy, and
- * tells how long it took.
- *
- * Measured with 2 processors of an AMD EPYC, 4 MiB in fragments of 8 KiB from memory to memory:
- * where they share an L3 0.57 ms by ordinary and 0.48 ms by streaming stores, where they do not 2.1
- * and 0.45 ms. */
+ * tells how long it took. doc/design-notes.md has figures. */
 
 #ifndef NC_PACE_H_INCLUDED
 #define NC_PACE_H_INCLUDED

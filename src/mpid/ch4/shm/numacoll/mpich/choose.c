@@ -104,12 +104,25 @@ static uint32_t wanted_fragment(MPIR_Comm *parent, int entry, uint32_t slot)
     return f < 0 ? slot : (uint32_t) f;
 }
 
-/* Messages up to so many bytes are written by ordinary stores: measuring would take a part of their
- * time that can be seen. */
-#define NC_PACED_FROM 8191
+/* Messages of at most so many bytes are written by ordinary stores: measuring would take a part of
+ * their time that can be seen. */
+#define PACES_ABOVE 8191
 
-/* From how many bytes on to use streaming stores; `open`: if STREAMING leaves it open. */
-static size_t streams_from(MPIR_Comm *parent, int entry, size_t open)
+/* This rank's share of the last-level cache, bytes. Ranks whose caches are unknown are believed to
+ * share one. */
+static size_t cache_share(const struct MPIDI_NUMACOLL_comm *state)
+{
+    const struct nc_caches *caches = &state->caches;
+    size_t bytes = caches->last ? caches->last : MPIDI_NUMACOLL_world.cache_bytes;
+    int mine = state->units[state->rank * NC_LEVELS + NC_LEVEL_L3], ranks = 0;
+
+    for (int i = 0; i < state->size; i++)
+        ranks += state->units[i * NC_LEVELS + NC_LEVEL_L3] == mine;
+    return nc_select_cache_share(bytes, caches->processors, ranks);
+}
+
+/* The threshold for streaming stores, bytes; `open`: where STREAMING leaves it open. */
+static size_t streaming_above(MPIR_Comm *parent, int entry, size_t open)
 {
     int bytes = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_STREAMING);
 
@@ -139,8 +152,8 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .queue = &state->queue,
         .sqrt_rule = f == 0,
         .largest_fragment = f && f < slot ? f : slot,
-        .cache_bytes = streams_from(parent, entry, state->cache_bytes),
-        .paced_from = streams_from(parent, entry, NC_PACED_FROM),
+        .streams_above = streaming_above(parent, entry, cache_share(state)),
+        .paces_above = streaming_above(parent, entry, PACES_ABOVE),
         .pace = state->pace,
         .numa = state->numa,
         .traffic = &state->traffic,

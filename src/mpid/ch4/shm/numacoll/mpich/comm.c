@@ -24,7 +24,6 @@
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
-#include "../core/nc_select.h"
 
 /* A communicator that has made so many operations on a node is worth a segment of full size. */
 #define USED 16
@@ -140,8 +139,8 @@ static int progress(void *context)
 
 /* The slots that this communicator's settings ask for, before the node's budget is looked at. With
  * QUEUE_BUDGET the model derives slots and fragments, otherwise they are QUEUE_LENGTH and
- * FRAGMENT_SIZE, as far as these do not leave them open. own_cache: see nc_geometry_make. */
-static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size, size_t own_cache)
+ * FRAGMENT_SIZE, as far as these do not leave them open. l2_bytes: see nc_geometry_make. */
+static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size, size_t l2_bytes)
 {
     struct nc_geometry g;
     int fragment = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE),
@@ -154,8 +153,7 @@ static struct nc_geometry wanted_geometry(MPIR_Comm *parent, int size, size_t ow
         length = slots.s < 4096 ? (int) slots.s : 4096;
     }
     g = nc_geometry_make((uint32_t) size, length, fragment,
-                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS),
-                         own_cache,
+                         (uint32_t) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_SETS), l2_bytes,
                          (uint32_t) MPIDI_NUMACOLL_page_bytes(MPIR_CVAR_NUMACOLL_HUGE_PAGES_off));
     if (MPIDI_NUMACOLL_world.yield)
         nc_geometry_lengthen(&g);
@@ -259,18 +257,6 @@ static void find_group_leaders(struct MPIDI_NUMACOLL_comm *state)
         .rank = highest.member, .size = highest.size, .index = highest.index};
 }
 
-/* Sets `cache_bytes`. Ranks whose caches are unknown are believed to share one. */
-static void share_cache(struct MPIDI_NUMACOLL_comm *state)
-{
-    const struct nc_caches *caches = &state->caches;
-    size_t bytes = caches->last ? caches->last : MPIDI_NUMACOLL_world.cache_bytes;
-    int mine = state->units[state->rank * NC_LEVELS + NC_LEVEL_L3], ranks = 0;
-
-    for (int i = 0; i < state->size; i++)
-        ranks += state->units[i * NC_LEVELS + NC_LEVEL_L3] == mine;
-    state->cache_bytes = nc_select_cache_share(bytes, caches->processors, ranks);
-}
-
 /* Makes all groups inside the node from state->units. */
 static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
@@ -283,7 +269,6 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     }
     if (state->unbound)
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
-    share_cache(state);
     state->groups = group_by(state, levels & 1u << NC_LEVEL_NUMA, state->group_memory).groups;
     make_teams(state);
     state->inside = group_by(state, levels & NC_LEVELS_INSIDE, state->inside_memory);
@@ -416,7 +401,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = locate(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     group(state, parent);
-    g = state->full = wanted_geometry(parent, state->size, state->caches.second);
+    g = state->full = wanted_geometry(parent, state->size, state->caches.l2);
     wanted = wanted_segment(state, parent, 0);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset,
                                               &state->reason);

@@ -220,11 +220,10 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 /* ---- a communicator's ranks ---- */
 
 /* The table that the process of rank 0 fills and broadcasts: COLUMNS ints for each rank, then EXTRA
- * ints. Behind the
- * table each process has the ranks' numbers among the processes of the node (local ranks of the
- * job). */
+ * ints. Behind the table each process has the ranks' numbers among the processes of the node (local
+ * ranks of the job). */
 enum { COLUMNS = NC_LEVELS };
-enum { CHECKSUM, LAST_KIB, PROCESSORS, SECOND_KIB, EXTRA };
+enum { CHECKSUM, LAST_KIB, PROCESSORS, L2_KIB, EXTRA };
 
 /* Looks up the units inside the node that a local rank is in, by its affinity mask or by the
  * mapping. -1 without a machine. */
@@ -276,7 +275,7 @@ static void fill_caches(int *extra)
     bool known = machine && !*MPIR_CVAR_NUMACOLL_TOPOLOGY;
 
     extra[LAST_KIB] = known ? (int) (nc_machine_cache_bytes(machine, NC_CACHE_LAST) >> 10) : 0;
-    extra[SECOND_KIB] = known ? (int) (nc_machine_cache_bytes(machine, NC_CACHE_SECOND) >> 10) : 0;
+    extra[L2_KIB] = known ? (int) (nc_machine_cache_bytes(machine, NC_CACHE_L2) >> 10) : 0;
     extra[PROCESSORS] = known ? nc_machine_cache_processors(machine) : 0;
 }
 
@@ -355,7 +354,7 @@ int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
     MPIR_ERR_CHECK(mpi_errno);
     *caches = (struct nc_caches){.last = (size_t) extra[LAST_KIB] << 10,
                                  .processors = extra[PROCESSORS],
-                                 .second = (size_t) extra[SECOND_KIB] << 10};
+                                 .l2 = (size_t) extra[L2_KIB] << 10};
     pthread_mutex_lock(&lock);
     network.checksum = extra[CHECKSUM];
     pthread_mutex_unlock(&lock);

@@ -28,13 +28,13 @@ size_t MPIDI_NUMACOLL_locate_ints(int ranks);
 struct nc_caches {
     size_t last;    /* bytes of the last-level cache */
     int processors; /* how many processors share it */
-    size_t second;  /* bytes of a processor's second cache */
+    size_t l2;      /* bytes of a processor's L2 cache */
 };
 
 /* Finds the units of each rank of node_comm. Collective over node_comm, which is NULL for a process
  * alone on its node. mapping: value of MAPPING. units: memory for locate_ints(ranks) ints; its
- * beginning becomes [ranks][NC_LEVELS], as nc_topo takes it, -1: unknown. *caches is
- * filled, alike on all ranks of node_comm. */
+ * beginning becomes [ranks][NC_LEVELS], as nc_topo takes it, -1: unknown. *caches is filled,
+ * alike on all ranks of node_comm. */
 int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
                           struct nc_caches *caches);
 

@@ -143,7 +143,7 @@ int nc_machine_processors(const struct nc_machine *m)
     return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PU);
 }
 
-/* The last-level caches, or the second ones: how many bytes one has at most, and how many
+/* The last-level caches, or the L2 caches: how many bytes one has at most, and how many
  * processors share one at most. */
 static void look_at_caches(const struct nc_machine *m, enum nc_cache cache, size_t *bytes,
                            int *processors)

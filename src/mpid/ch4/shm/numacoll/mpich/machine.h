@@ -28,8 +28,8 @@ void nc_machine_free(struct nc_machine *machine);
 /* How many processors (hwloc's PUs) the machine has. */
 int nc_machine_processors(const struct nc_machine *machine);
 
-/* Bytes of the largest last-level cache, or of the largest second one; 0 if none is known. */
-enum nc_cache { NC_CACHE_LAST, NC_CACHE_SECOND };
+/* Bytes of the largest last-level cache, or of the largest L2 cache; 0 if none is known. */
+enum nc_cache { NC_CACHE_LAST, NC_CACHE_L2 };
 size_t nc_machine_cache_bytes(const struct nc_machine *machine, enum nc_cache cache);
 
 /* How many processors share a last-level cache, at most; 0 if none is known. */

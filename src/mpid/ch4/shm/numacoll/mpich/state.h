@@ -104,7 +104,6 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_hierarchy all; /* the groups of all processes, on all nodes; filled once `agreed` */
     bool unbound;            /* the NUMA node of some rank is unknown */
     struct nc_caches caches; /* of this node */
-    size_t cache_bytes;      /* of the last-level cache, as far as it is this rank's */
     struct nc_pace *pace;    /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */

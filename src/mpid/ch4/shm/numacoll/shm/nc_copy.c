@@ -14,7 +14,7 @@
 /* Copies with stores that bypass the caches: the destination is not read into the cache before, nor
  * kept there. It pays where the whole message exceeds the cache, and where the lines are in a cache
  * far away (core/nc_pace.h); memcpy would not do it, because it sees one fragment at a time. */
-static void copy_beside_cache(char *to, const char *from, size_t n)
+static void copy_streaming(char *to, const char *from, size_t n)
 {
     size_t head = -(uintptr_t) to & 63;
 
@@ -42,7 +42,7 @@ static void copy_beside_cache(char *to, const char *from, size_t n)
     _mm_sfence();
 }
 #else
-static void copy_beside_cache(char *to, const char *from, size_t n)
+static void copy_streaming(char *to, const char *from, size_t n)
 {
     memcpy(to, from, n);
 }
@@ -50,8 +50,8 @@ static void copy_beside_cache(char *to, const char *from, size_t n)
 
 void nc_copy_bytes(void *to, const void *from, size_t n, int how)
 {
-    if (how & NC_COPY_BESIDE_CACHE)
-        copy_beside_cache(to, from, n);
+    if (how & NC_COPY_STREAMING)
+        copy_streaming(to, from, n);
     else
         memcpy(to, from, n);
 }

@@ -54,8 +54,8 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 
 /* Bits that say how to copy and how to count. */
 enum nc_copy_how {
-    NC_COPY_BESIDE_CACHE = 1, /* store past the caches, where the bytes need no packing */
-    NC_COPY_REMOTE = 2,       /* count as remote: the shared memory is on another NUMA node */
+    NC_COPY_STREAMING = 1, /* by streaming stores, past the caches, where nothing is packed */
+    NC_COPY_REMOTE = 2,    /* count as remote: the shared memory is on another NUMA node */
 };
 
 /* Adds n bytes to the traffic, which is not NULL. how: bits of nc_copy_how. */
@@ -64,9 +64,7 @@ static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
     *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
 
-/* Copies n bytes from anywhere to anywhere, without counting them. how: NC_COPY_BESIDE_CACHE or
- * not.
- */
+/* Copies n bytes from anywhere to anywhere, without counting them. how: bits of nc_copy_how. */
 void nc_copy_bytes(void *to, const void *from, size_t n, int how);
 
 /* Whether this processor has streaming stores, and a clock by which they can be compared with

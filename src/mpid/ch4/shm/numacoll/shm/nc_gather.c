@@ -29,9 +29,8 @@ static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_
 {
     if (g->own)
         nc_transfer_keep_first(
-            &g->copied,
-            nc_copy_out(g->own, packed, bytes,
-                        nc_transfer_beside_cache(g->transfer, total, g->team->size), NULL));
+            &g->copied, nc_copy_out(g->own, packed, bytes,
+                                    nc_transfer_streams(g->transfer, total, g->team->size), NULL));
 }
 
 /* G2, G3: the next fragment, into a slot that is taken for it. */

@@ -125,8 +125,7 @@ void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct 
     if (flow->header.fragment)
         flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
     flow->rank = rank;
-    flow->how = nc_transfer_remote(t, rank) |
-                nc_transfer_beside_cache(t, flow->header.total, alike);
+    flow->how = nc_transfer_remote(t, rank) | nc_transfer_streams(t, flow->header.total, alike);
     flow->copied = 0;
 }
 

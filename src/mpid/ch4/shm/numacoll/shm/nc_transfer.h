@@ -67,9 +67,10 @@ struct nc_transfer {
     struct nc_queue *queue;
     bool sqrt_rule;            /* how the writer chooses the fragment size, see nc_frag_choose */
     uint32_t largest_fragment; /* bytes; at most a slot */
-    size_t cache_bytes;        /* if a rank receives more in a call, it stores it past the caches */
-    /* of messages of more bytes the writer measures which stores into slots are faster */
-    size_t paced_from;
+    /* bytes: if a rank receives more in a call, it copies it out by streaming stores */
+    size_t streams_above;
+    /* bytes: of longer messages the writer measures which stores into slots are faster */
+    size_t paces_above;
     struct nc_pace *pace; /* [ranks] by the rank whose region has the slots */
     const int *numa;      /* [ranks] NUMA node of each rank, for the traffic */
     struct nc_traffic *traffic;
@@ -200,10 +201,11 @@ static inline struct nc_paced nc_transfer_begin_copy(const struct nc_transfer *t
 {
     struct nc_paced paced = {.gain = message->gain, .bytes = bytes};
 
-    if (!NC_COPY_STREAMS || message->header.total <= transfer->paced_from || bytes < NC_PACED_BYTES)
+    if (!NC_COPY_STREAMS || message->header.total <= transfer->paces_above ||
+        bytes < NC_PACED_BYTES)
         return paced;
     paced.pace = &transfer->pace[message->rank];
-    paced.how = nc_pace_streams(paced.pace, paced.gain) ? NC_COPY_BESIDE_CACHE : 0;
+    paced.how = nc_pace_streams(paced.pace, paced.gain) ? NC_COPY_STREAMING : 0;
     paced.began = nc_copy_clock();
     return paced;
 }
@@ -243,16 +245,15 @@ static inline bool nc_transfer_sends(const struct nc_transfer *transfer, const s
 /* ---- the reader ---- */
 
 /* The bit of nc_copy_how for copies out of a message of `total` bytes, of which a call receives
- * `alike` such messages: if together they exceed cache_bytes, they are stored past the cache. */
-static inline int nc_transfer_beside_cache(const struct nc_transfer *transfer, uint64_t total,
-                                           int alike)
+ * `alike` such messages: streaming stores, if together they exceed streams_above. */
+static inline int nc_transfer_streams(const struct nc_transfer *transfer, uint64_t total, int alike)
 {
-    return total * (uint64_t) alike > transfer->cache_bytes ? NC_COPY_BESIDE_CACHE : 0;
+    return total * (uint64_t) alike > transfer->streams_above ? NC_COPY_STREAMING : 0;
 }
 
 /* Waits for the first announcement in a control slot, and fills the flow as its header says; a
  * message of another call counts as an empty one. rank: whose region has the slots. alike: see
- * nc_transfer_beside_cache. */
+ * nc_transfer_streams. */
 void nc_transfer_meet(const struct nc_transfer *transfer, struct nc_flow *flow,
                       struct nc_control *control, struct nc_stream *stream, int rank, int alike);
 
