@@ -19,9 +19,10 @@ struct run {
     const char *kinds;      /* names of operations, a random one each time; "all"; NULL: "bcast" */
     enum nc_tree_kind tree; /* notification tree of groups in which data moves flat, with .. */
     int k;                  /* .. this degree */
-    /* fragments by the square root rule (struct nc_transfer); user buffers with gaps (ELEMENT);
-     * lengths of a message that may differ at writer and reader; root 0 instead of a random one */
-    bool sqrt_rule, typed, mismatch, fixed_root;
+    enum nc_frag_rule rule;
+    /* user buffers with gaps (ELEMENT); lengths of a message that may differ at writer and reader;
+     * root 0 instead of a random one */
+    bool typed, mismatch, fixed_root;
     bool breaks;       /* now and then the op kernel of one rank fails */
     bool paced;        /* each rank writes long messages into its own ring */
     bool late;         /* the rank after the root comes when all but the root have gone */

@@ -184,7 +184,7 @@ static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *
     size_t ranks = run->geometry.ranks;
 
     return (struct nc_transfer){.queue = queue,
-                                .sqrt_rule = run->sqrt_rule,
+                                .rule = run->rule,
                                 .largest_fragment = run->geometry.slot_bytes,
                                 .streams_above = 100000,
                                 .paces_above = 3000,
@@ -364,9 +364,17 @@ static void model_fragments(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(3, 4, 8192, 4),
+                       .kinds = "all",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
-                       .sqrt_rule = true,
+                       .rule = NC_FRAG_FIXED,
+                       .operations = 300,
+                       .largest = 100000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(3, 4, 8192, 4),
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .rule = NC_FRAG_SQRT,
                        .operations = 600,
                        .largest = 100000,
                        .delays = 100});
@@ -679,7 +687,7 @@ static void reduces_in_order(void **state)
                        .delays = 50});
     check((struct run){.geometry = GEOMETRY(3, 1, 777, 1),
                        .kinds = "reduce_ordered",
-                       .sqrt_rule = true,
+                       .rule = NC_FRAG_SQRT,
                        .operations = 1000,
                        .largest = 6000,
                        .delays = 50});

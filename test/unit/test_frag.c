@@ -53,11 +53,23 @@ static void choice_is_within_the_slot(void **state)
     (void) state;
     for (uint64_t m = 1; m < (uint64_t) 1 << 40; m *= 3) {
         for (uint64_t slot = 1; slot <= 1 << 20; slot *= 4) {
-            assert_true(nc_frag_choose(m, slot, false) <= slot &&
-                        nc_frag_choose(m, slot, false) > 0);
-            assert_true(nc_frag_choose(m, slot, true) <= slot && nc_frag_choose(m, slot, true) > 0);
+            for (enum nc_frag_rule rule = 0; rule <= NC_FRAG_SQRT; rule++) {
+                uint64_t f = nc_frag_choose(m, slot, rule);
+                assert_true(f <= slot && f > 0);
+            }
         }
     }
+}
+
+static void rules(void **state)
+{
+    (void) state;
+    assert_int_equal(nc_frag_choose(100000, 32768, NC_FRAG_QUARTER), 25024);
+    assert_int_equal(nc_frag_choose(8000, 32768, NC_FRAG_QUARTER), 4096);
+    assert_int_equal(nc_frag_choose(1 << 20, 32768, NC_FRAG_QUARTER), 32768);
+    assert_int_equal(nc_frag_choose(400, 32768, NC_FRAG_FIXED), 32768);
+    assert_int_equal(nc_frag_choose(1 << 30, 1001, NC_FRAG_FIXED), 1001);
+    assert_int_equal(nc_frag_choose(20u << 20, 32768, NC_FRAG_SQRT), 8192);
 }
 
 static void clocks_compare_by_difference(void **state)
@@ -73,9 +85,11 @@ static void clocks_compare_by_difference(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fragments_make_the_message), cmocka_unit_test(beyond_32_bits),
-        cmocka_unit_test(sqrt_rule), cmocka_unit_test(choice_is_within_the_slot),
-        cmocka_unit_test(clocks_compare_by_difference)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fragments_make_the_message),
+                                       cmocka_unit_test(beyond_32_bits),
+                                       cmocka_unit_test(sqrt_rule),
+                                       cmocka_unit_test(choice_is_within_the_slot),
+                                       cmocka_unit_test(rules),
+                                       cmocka_unit_test(clocks_compare_by_difference)};
     return cmocka_run_group_tests_name("frag", tests, NULL, NULL);
 }

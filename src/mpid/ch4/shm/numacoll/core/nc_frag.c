@@ -35,11 +35,16 @@ uint64_t nc_frag_sqrt_rule(uint64_t m)
     return root ? round_up(root, NC_FRAG_UNIT) : NC_FRAG_UNIT;
 }
 
-uint64_t nc_frag_choose(uint64_t m, uint64_t slot, bool sqrt_rule)
+static uint64_t quarter(uint64_t m)
 {
-    uint64_t f = sqrt_rule ? nc_frag_sqrt_rule(m) : round_up(m / 4, 64);
+    uint64_t f = round_up(m / 4, 64);
 
-    if (!sqrt_rule && f < SMALLEST)
-        f = SMALLEST;
-    return f < slot ? f : slot;
+    return f < SMALLEST ? SMALLEST : f;
+}
+
+uint64_t nc_frag_choose(uint64_t m, uint64_t slot, enum nc_frag_rule rule)
+{
+    uint64_t f = rule == NC_FRAG_SQRT ? nc_frag_sqrt_rule(m) : quarter(m);
+
+    return rule != NC_FRAG_FIXED && f < slot ? f : slot;
 }

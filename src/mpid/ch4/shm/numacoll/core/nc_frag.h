@@ -37,10 +37,19 @@ static inline bool nc_frag_ends_set(uint64_t n, unsigned set)
  * rounded up to a multiple of NC_FRAG_UNIT, at least one. */
 uint64_t nc_frag_sqrt_rule(uint64_t m);
 
-/* Bytes of a fragment in a message of m bytes, as the writer chooses; never more than a slot, which
- * has `slot` bytes. sqrt_rule: nc_frag_sqrt_rule(m). Otherwise a quarter of the message, so that
- * the readers copy one fragment while the writer copies the next; but at least 4 KiB, because each
- * announcement moves a cache line to the reader and back. */
-uint64_t nc_frag_choose(uint64_t m, uint64_t slot, bool sqrt_rule);
+/* How the writer of a message chooses the size of its fragments, in the order of the values of
+ * FRAGMENT_RULE in cvars.yaml. */
+enum nc_frag_rule {
+    /* a quarter of the message, so that the readers copy one fragment while the writer copies the
+     * next; but at least 4 KiB, because each announcement moves a cache line to the reader and back
+     */
+    NC_FRAG_QUARTER,
+    NC_FRAG_FIXED, /* a slot, as in the papers' figures over the size of a fragment */
+    NC_FRAG_SQRT   /* nc_frag_sqrt_rule */
+};
+
+/* Bytes of a fragment in a message of m bytes by a rule; never more than a slot, which has `slot`
+ * bytes. */
+uint64_t nc_frag_choose(uint64_t m, uint64_t slot, enum nc_frag_rule rule);
 
 #endif

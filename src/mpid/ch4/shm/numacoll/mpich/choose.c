@@ -104,6 +104,11 @@ static uint32_t wanted_fragment(MPIR_Comm *parent, int entry, uint32_t slot)
     return f < 0 ? slot : (uint32_t) f;
 }
 
+_Static_assert(MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_quarter == (int) NC_FRAG_QUARTER &&
+                   MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_fixed == (int) NC_FRAG_FIXED &&
+                   MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_sqrt == (int) NC_FRAG_SQRT,
+               "cvars.yaml lists them as nc_frag.h does");
+
 /* Messages of at most so many bytes are written by ordinary stores: measuring would take a part of
  * their time that can be seen. */
 #define PACES_ABOVE 8191
@@ -150,7 +155,9 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
                   state->rank);
     c->bcast.transfer = (struct nc_transfer){
         .queue = &state->queue,
-        .sqrt_rule = f == 0,
+        .rule = f == 0 ? NC_FRAG_SQRT
+                       : (enum nc_frag_rule) MPIDI_NUMACOLL_setting(parent, entry,
+                                                                    NC_VAR_FRAGMENT_RULE),
         .largest_fragment = f && f < slot ? f : slot,
         .streams_above = streaming_above(parent, entry, cache_share(state)),
         .paces_above = streaming_above(parent, entry, PACES_ABOVE),
@@ -267,7 +274,7 @@ int MPIDI_NUMACOLL_in_force(MPIR_Comm *comm, enum nc_setting setting, int value)
         case NC_VAR_QUEUE_SETS:
             return (int) (t->queue->geometry.slots / t->queue->geometry.set_slots);
         case NC_VAR_FRAGMENT_SIZE:
-            return t->sqrt_rule ? 0 : (int) t->largest_fragment;
+            return value == 0 ? 0 : (int) t->largest_fragment;
         default:
             return value;
     }

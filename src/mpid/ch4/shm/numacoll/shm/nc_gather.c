@@ -160,7 +160,7 @@ static bool fits_ring(const struct nc_transfer *t, const struct nc_flow *flow)
     uint64_t bytes = nc_stream_rest(flow->stream), fragments = flow->fragments;
 
     if (flow->next == 0) /* what the root expects, as it has not met the message yet */
-        fragments = nc_frag_count(bytes, nc_frag_choose(bytes, t->largest_fragment, t->sqrt_rule));
+        fragments = nc_frag_count(bytes, nc_frag_choose(bytes, t->largest_fragment, t->rule));
     return fragments <= t->queue->geometry.slots;
 }
 

@@ -59,7 +59,7 @@ void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct
                        int rank)
 {
     size_t bytes = nc_stream_rest(stream);
-    uint64_t f = nc_frag_choose(bytes, t->largest_fragment, t->sqrt_rule);
+    uint64_t f = nc_frag_choose(bytes, t->largest_fragment, t->rule);
     bool own = rank == t->queue->rank;
 
     *flow = (struct nc_flow){

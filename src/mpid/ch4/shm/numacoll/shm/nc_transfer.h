@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../core/nc_frag.h"
 #include "../core/nc_pace.h"
 #include "../core/nc_route.h"
 #include "nc_copy.h"
@@ -65,7 +66,7 @@ struct nc_flow {
 /* What all messages of a rank in a communicator have in common. mpich/ fills it. */
 struct nc_transfer {
     struct nc_queue *queue;
-    bool sqrt_rule;            /* how the writer chooses the fragment size, see nc_frag_choose */
+    enum nc_frag_rule rule;    /* how the writer chooses the size of fragments */
     uint32_t largest_fragment; /* bytes; at most a slot */
     /* bytes: if a rank receives more in a call, it copies it out by streaming stores */
     size_t streams_above;
