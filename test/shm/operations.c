@@ -42,9 +42,9 @@ static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *m
     return move_typed(user, offset, packed, max, moved, 1);
 }
 
-static struct nc_stream stream_of(const struct run *run, struct typed *t)
+static struct nc_stream stream_of(bool gaps, struct typed *t)
 {
-    struct nc_stream s = {.bytes = run->typed ? NULL : (char *) t->memory, .length = t->length};
+    struct nc_stream s = {.bytes = gaps ? NULL : (char *) t->memory, .length = t->length};
 
     s.pack = pack;
     s.unpack = unpack;
@@ -75,25 +75,27 @@ static size_t length_of(const struct run *run, uint64_t *dice)
     }
 }
 
-static void set_up_stream(struct rank *r, int at, size_t length)
+static void set_up_stream(struct rank *r, int at, size_t length, bool gaps)
 {
     r->typed[at] = (struct typed){.memory = r->memory + (size_t) at * r->user_bytes,
                                   .length = length};
-    r->stream[at] = stream_of(r->run, &r->typed[at]);
+    r->stream[at] = stream_of(gaps, &r->typed[at]);
 }
 
 void to_send(struct rank *r, int at, int message)
 {
-    set_up_stream(r, at, r->length[message]);
+    bool gaps = r->run->typed && !r->run->direct;
+
+    set_up_stream(r, at, r->length[message], gaps);
     for (size_t i = 0; i < r->length[message]; i++)
-        *user_byte(r->run, r->typed[at].memory, i) = byte_at(r->operation, message, i);
+        *user_byte(gaps, r->typed[at].memory, i) = byte_at(r->operation, message, i);
 }
 
 void to_receive(struct rank *r, int at, int message)
 {
-    set_up_stream(r, at, r->other[message]);
+    set_up_stream(r, at, r->other[message], r->run->typed);
     for (size_t i = 0; i < r->other[message]; i++)
-        *user_byte(r->run, r->typed[at].memory, i) = 0xee;
+        *user_byte(r->run->typed, r->typed[at].memory, i) = 0xee;
 }
 
 /* ---- the operations ---- */
@@ -110,7 +112,7 @@ static int wrong_in(const struct rank *r, int at, int message, size_t sent)
     if (r->run->typed && arrived < r->other[message])
         arrived -= arrived % ELEMENT;
     for (size_t i = 0; i < r->other[message]; i++)
-        wrong += *user_byte(r->run, r->typed[at].memory, i) !=
+        wrong += *user_byte(r->run->typed, r->typed[at].memory, i) !=
                  (i < arrived ? byte_at(r->operation, message, i) : 0xee);
     return wrong;
 }
@@ -194,7 +196,7 @@ static int untouched(const struct rank *r, int at, int message, size_t sent)
     int wrong = sent != r->length[message];
 
     for (size_t i = 0; i < r->other[message]; i++)
-        wrong += *user_byte(r->run, r->typed[at].memory, i) != 0xee;
+        wrong += *user_byte(r->run->typed, r->typed[at].memory, i) != 0xee;
     return wrong;
 }
 

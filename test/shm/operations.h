@@ -23,7 +23,9 @@ struct run {
     /* user buffers with gaps (ELEMENT); lengths of a message that may differ at writer and reader;
      * root 0 instead of a random one */
     bool typed, mismatch, fixed_root;
-    bool breaks;       /* now and then the op kernel of one rank fails */
+    bool breaks; /* now and then the op kernel of one rank fails */
+    /* messages are read out of the buffers of other ranks, which have no gaps where ranks send */
+    bool direct;
     bool paced;        /* each rank writes long messages into its own ring */
     bool late;         /* the rank after the root comes when all but the root have gone */
     int nodes;         /* NUMA nodes: rank r is on number r % nodes; 0: one */
@@ -63,9 +65,9 @@ struct typed {
 };
 
 /* Where byte i of a packed message is in a user buffer that begins at `memory`. */
-static inline unsigned char *user_byte(const struct run *run, unsigned char *memory, size_t i)
+static inline unsigned char *user_byte(bool gaps, unsigned char *memory, size_t i)
 {
-    return memory + (run->typed ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
+    return memory + (gaps ? i / ELEMENT * (ELEMENT + GAP) + i % ELEMENT : i);
 }
 
 /* Where all ranks are on the machine, and the route of each. */

@@ -66,14 +66,14 @@ static void get(const struct reduction *c, unsigned char *from, size_t element,
                 unsigned char *packed)
 {
     for (size_t i = 0; i < c->element; i++)
-        packed[i] = *user_byte(c->run, from, element * c->element + i);
+        packed[i] = *user_byte(c->run->typed, from, element * c->element + i);
 }
 
 static void put(const struct reduction *c, unsigned char *to, size_t element,
                 const unsigned char *packed)
 {
     for (size_t i = 0; i < c->element; i++)
-        *user_byte(c->run, to, element * c->element + i) = packed[i];
+        *user_byte(c->run->typed, to, element * c->element + i) = packed[i];
 }
 
 static int own(void *context, size_t first, size_t n)

@@ -178,12 +178,28 @@ static void free_rank(struct rank *r)
     free(r->memory);
 }
 
+/* Ranks that are threads reach all memory; also in parts, so that a rank may leave too early. */
+static int fetch(void *context, void *to, const struct nc_origin *from, size_t n)
+{
+    delay(context, &(uint64_t){(uint64_t) (uintptr_t) to + n});
+    memcpy(to, from->bytes, n / 2);
+    delay(context, &(uint64_t){(uint64_t) (uintptr_t) to + n + 1});
+    memcpy((char *) to + n / 2, from->bytes + n / 2, n - n / 2);
+    return 0;
+}
+
 static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *queue,
                                         struct nc_traffic *traffic)
 {
     size_t ranks = run->geometry.ranks;
+    struct nc_direct *direct = NULL;
 
+    if (run->direct) {
+        direct = malloc(sizeof *direct);
+        *direct = (struct nc_direct){.above = 1000, .fetch = fetch, .context = (void *) run};
+    }
     return (struct nc_transfer){.queue = queue,
+                                .direct = direct,
                                 .rule = run->rule,
                                 .largest_fragment = run->geometry.slot_bytes,
                                 .streams_above = 100000,
@@ -197,6 +213,7 @@ static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *
 
 static void free_transfer(struct nc_transfer *transfer)
 {
+    free((void *) transfer->direct);
     free(transfer->pace);
     free((int *) transfer->numa);
     free(transfer->flow);
@@ -218,7 +235,7 @@ static int rank_main(const void *argument, int rank)
     struct nc_bell *bell[ranks];
     struct nc_parking parking;
     struct nc_queue queue;
-    struct nc_traffic traffic = {0, 0};
+    struct nc_traffic traffic = {.local = 0};
     struct place place;
     struct nc_transfer transfer = make_transfer(run, &queue, &traffic);
     struct nc_bcast bcast = {
@@ -254,6 +271,7 @@ static int rank_main(const void *argument, int rank)
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     wrong = operate_all(&r, &place, &pacing);
     wrong += waiter.missed != 0;
+    wrong += run->direct != (traffic.direct > 0);
     wrong += not_paced(run, &transfer.pace[rank]);
     wrong += run->waits == SLEEPING && waiter.ended_yielding != 0;
     free_place(&place);
@@ -281,7 +299,7 @@ static void check(struct run run)
     run.region = region;
     run.operations /= scale;
     for (int kind = 0; kind < RANKS_KINDS; kind++) {
-        if (!ranks_run(kind))
+        if (!ranks_run(kind) || (kind == PROCESSES && run.direct))
             continue;
         run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(run.segment, MAP_FAILED);
@@ -378,6 +396,34 @@ static void model_fragments(void **state)
                        .operations = 600,
                        .largest = 100000,
                        .delays = 100});
+}
+
+/* Each rank changes its buffers in the operation after the one in which others read them. */
+static void out_of_the_buffers(void **state)
+{
+    struct run run = {.geometry = GEOMETRY(4, 2, 512, 2),
+                      .kinds = "bcast scatter gather allgather barrier reduce",
+                      .tree = NC_TREE_KNOMIAL,
+                      .k = 2,
+                      .direct = true,
+                      .operations = 3000,
+                      .largest = 20000,
+                      .delays = 50};
+
+    (void) state;
+    check(run);
+    run.tree = NC_TREE_FLAT;
+    run.mismatch = true;
+    run.waits = SLEEPING;
+    check(run);
+    run.nodes = 2;
+    run.geometry = GEOMETRY(5, 2, 512, 2);
+    run.group = "numa:chain,*:knomial/2";
+    run.waits = EITHER;
+    check(run);
+    run.kinds = "bcast scatter gather allgather";
+    run.typed = true;
+    check(run);
 }
 
 static void lengths_that_differ(void **state)
@@ -1186,6 +1232,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(eight_slots_two_sets),
                                        cmocka_unit_test(odd_fragments_sparse_types),
                                        cmocka_unit_test(model_fragments),
+                                       cmocka_unit_test(out_of_the_buffers),
                                        cmocka_unit_test(lengths_that_differ),
                                        cmocka_unit_test(many_more_ranks_than_processors),
                                        cmocka_unit_test(several_numa_nodes),

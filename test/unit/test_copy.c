@@ -64,7 +64,7 @@ static struct nc_stream stream_of(struct sparse *s)
 static void typed_streams(void **state)
 {
     unsigned char plain[LENGTH];
-    struct nc_traffic traffic = {0, 0};
+    struct nc_traffic traffic = {.local = 0};
 
     (void) state;
     for (int i = 0; i < LENGTH; i++)
@@ -96,7 +96,7 @@ static void typed_streams(void **state)
 static void too_much_is_dropped(void **state)
 {
     char to[10 + 4] = "0123456789abc", from[64];
-    struct nc_traffic traffic = {0, 0};
+    struct nc_traffic traffic = {.local = 0};
 
     (void) state;
     memset(from, 'x', sizeof from);
@@ -112,7 +112,7 @@ static void too_much_is_dropped(void **state)
 static void streaming_stores(void **state)
 {
     static char from[9000], to[9200];
-    struct nc_traffic traffic = {0, 0};
+    struct nc_traffic traffic = {.local = 0};
 
     (void) state;
     for (size_t i = 0; i < sizeof from; i++)

@@ -74,6 +74,18 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
     return nc_transfer_inline_to_children(&b->transfer, &all, stream);
 }
 
+/* As write_inline, for a message that stays where it is: all ranks read it there. */
+static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
+{
+    struct nc_children all = children(p, 0, p->place.children);
+    struct nc_control *control = take_control(b, p);
+
+    if (control)
+        nc_transfer_point(&b->transfer, control, stream);
+    else
+        nc_transfer_point_children(&b->transfer, &all, stream);
+}
+
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
     struct nc_readers readers = readers_of(b, p);
@@ -196,18 +208,38 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     return m.flow.copied;
 }
 
+/* The root's part. Returns whether others read its stream until they end the operation. */
+static bool write_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream,
+                          int *copied)
+{
+    bool direct = nc_transfer_is_direct(&b->transfer, stream);
+
+    if (direct)
+        write_origin(b, p, stream);
+    else
+        *copied = nc_transfer_is_inline(stream) ? write_inline(b, p, stream)
+                                                : write_fragments(b, p, stream);
+    return direct;
+}
+
 int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t *sent)
 {
+    struct nc_queue *q = b->transfer.queue;
     struct part p;
+    bool direct = false;
     int copied = 0;
 
     find_part(&p, b, root);
     *sent = nc_stream_rest(stream);
-    if (b->transfer.queue->rank != root)
+    if (q->rank != root)
         copied = read_message(b, &p, stream, sent);
     else if (p.place.children > 0)
-        copied = nc_transfer_is_inline(stream) ? write_inline(b, &p, stream)
-                                               : write_fragments(b, &p, stream);
-    nc_queue_end(b->transfer.queue);
+        direct = write_message(b, &p, stream, &copied);
+    nc_queue_end(q);
+    if (direct) {
+        struct nc_team all = nc_queue_everybody(q);
+        struct nc_readers readers = nc_queue_team(&all);
+        nc_queue_await_ended(q, &readers);
+    }
     return copied;
 }

@@ -40,9 +40,10 @@ static inline size_t nc_stream_rest(const struct nc_stream *stream)
 }
 
 /* Bytes that a process has copied between user buffers and shared memory: `local` where the shared
- * memory is on the NUMA node of the process, `remote` elsewhere. Private memory. */
+ * memory is on the NUMA node of the process, `remote` elsewhere. `direct`: straight out of another
+ * process's user buffer. Private memory. */
 struct nc_traffic {
-    uint64_t local, remote;
+    uint64_t local, remote, direct;
 };
 
 /* Prefetches the first cache line of a contiguous user buffer for writing: the caller is about to

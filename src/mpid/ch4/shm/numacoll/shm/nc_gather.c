@@ -15,6 +15,7 @@ struct gather {
     const int *group;      /* [ranks] group of each rank; slots are read in the sender's group only.
                               NULL: all who read the control slot read the slots */
     struct nc_flow mine;   /* sender: its message; 0 fragments: nothing goes through slots */
+    bool direct;           /* sender: its message is read out of its buffer */
     struct nc_stream *own; /* allgather: where this rank's own block goes; gather: NULL */
     int open;              /* receiver: transfer->flow[0 .. open - 1] are left to read */
     int copied;            /* 0, or the first error of a copy */
@@ -47,24 +48,33 @@ static void send_next(struct gather *g)
     send_into(g, nc_transfer_take_slot(g->transfer, &g->readers, g->mine.next));
 }
 
-/* G1; and G2 and G3 of fragment 0, if the message does not fit a control slot. */
+/* G1; and G2 and G3 of fragment 0, if the message goes through slots. */
 static void send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_transfer *t = g->transfer;
     struct nc_control *control = nc_queue_take_send_control(t->queue, &g->told);
+    bool alone = g->group && g->readers.count[0] == 1; /* in its group */
 
+    g->direct = !alone && nc_transfer_is_direct(t, mine);
     if (nc_transfer_is_inline(mine)) {
         size_t bytes = nc_stream_rest(mine);
         g->copied = nc_transfer_inline(t, control, 0, mine, 0);
         keep_own(g, control->payload, bytes, bytes);
         return;
     }
+    if (g->direct) {
+        const char *bytes = mine->bytes + mine->at;
+        size_t length = nc_stream_rest(mine);
+        nc_transfer_point(t, control, mine);
+        keep_own(g, bytes, length, length);
+        return;
+    }
     nc_transfer_begin(t, &g->mine, mine, t->queue->rank);
     g->mine.control = control;
     if (g->told.count[0] > 1)
         nc_transfer_fill_slots(t, &g->mine);
-    if (g->group && g->readers.count[0] == 1) {
-        /* alone in the group: nobody reads its slots, so only the length is announced */
+    if (alone) {
+        /* nobody reads its slots, so only the length is announced */
         g->mine.fragments = 0;
         nc_transfer_announce(t, control, &g->mine.header, 0);
         return;
@@ -117,6 +127,8 @@ static void receive_first(struct gather *g, struct nc_stream *from, size_t *sent
         nc_copy_prefetch_out(&from[r]);
         nc_transfer_meet(t, flow, nc_queue_send_control(q, r), &from[r], r, g->team->size);
         sent[r] = flow->header.total;
+        if (flow->header.direct && !is_near(g, r))
+            continue;
         if (flow->fragments == 0) {
             nc_transfer_payload(t, flow, flow->how);
             nc_transfer_keep_first(&g->copied, flow->copied);
@@ -289,6 +301,8 @@ static void send(struct gather *g, struct nc_stream *mine)
 static int end(struct gather *g)
 {
     nc_queue_end(g->transfer->queue);
+    if (g->direct)
+        nc_queue_await_ended(g->transfer->queue, &g->readers);
     return g->copied;
 }
 

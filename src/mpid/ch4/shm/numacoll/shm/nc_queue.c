@@ -209,3 +209,9 @@ void nc_queue_end(struct nc_queue *q)
     if (q->operation % REFRESH == 0)
         refresh(q);
 }
+
+void nc_queue_await_ended(struct nc_queue *q, const struct nc_readers *readers)
+{
+    for (int list = 0; list < 2; list++)
+        await_readers(q, readers->rank[list], readers->count[list], nc_clock_at(q->operation, 0));
+}

@@ -29,12 +29,13 @@ struct nc_control_header {
     uint64_t total;    /* bytes of the message */
     uint32_t fragment; /* bytes of a fragment; 0: the message is in `payload` */
     /* index of the slot that has fragment 0: in the writer's send ring, or 0 in a receive ring */
-    uint32_t first_slot : 15;
+    uint32_t first_slot : 14;
+    uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin */
     uint32_t incomplete : 1; /* up a tree: some rank below is left out */
     uint32_t call : 16;      /* nc_queue.call of the writer */
 };
 
-#define NC_FIRST_SLOT_MASK 0x7fff /* a ring has fewer slots */
+#define NC_FIRST_SLOT_MASK 0x3fff /* a ring has fewer slots */
 
 #define NC_INLINE_BYTES (NC_CONTROL_BYTES - 8 - sizeof(struct nc_control_header)) /* 360 bytes */
 
@@ -270,5 +271,9 @@ static inline void nc_queue_acknowledge(struct nc_queue *q, uint64_t n)
 
 /* Ends the current operation for this rank. Every rank calls it exactly once per operation. */
 void nc_queue_end(struct nc_queue *q);
+
+/* Waits until these ranks have ended the operation that this rank has ended last: they do not read
+ * this rank's memory any more (acquire of R3). */
+void nc_queue_await_ended(struct nc_queue *q, const struct nc_readers *readers);
 
 #endif

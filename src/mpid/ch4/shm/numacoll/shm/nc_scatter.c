@@ -10,25 +10,43 @@
 struct scatter {
     struct nc_transfer *transfer;
     int open;   /* transfer->flow[0 .. open - 1] are messages with fragments left to send */
+    int direct; /* so many flows at the end of the array say who reads out of the root's buffer */
     int copied; /* 0, or the first error of a copy */
 };
 
-/* S1: sends each message that fits a control slot; the others become flows. */
-static void send_inline(struct scatter *s, struct nc_stream *to)
+/* Where the i-th reader out of the root's buffer is kept. */
+static int *direct_reader(const struct scatter *s, int i)
+{
+    return &s->transfer->flow[(int) s->transfer->queue->geometry.ranks - 1 - i].rank;
+}
+
+/* S1, for one message. */
+static void send_at_once(struct scatter *s, struct nc_stream *to, int reader)
+{
+    struct nc_transfer *t = s->transfer;
+    struct nc_control *control = nc_queue_take_recv_control(t->queue, reader);
+
+    if (nc_transfer_is_inline(to)) {
+        nc_transfer_keep_first(
+            &s->copied, nc_transfer_inline(t, control, 0, to, nc_transfer_remote(t, reader)));
+    } else {
+        nc_transfer_point(t, control, to);
+        *direct_reader(s, s->direct++) = reader;
+    }
+}
+
+/* S1: sends each message that fits a control slot, or that is read out of its buffer; the others
+ * become flows. */
+static void send_first(struct scatter *s, struct nc_stream *to)
 {
     struct nc_transfer *t = s->transfer;
     struct nc_queue *q = t->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
-        struct nc_control *control;
-
-        if (!nc_transfer_is_inline(&to[r])) {
+        if (nc_transfer_is_inline(&to[r]) || nc_transfer_is_direct(t, &to[r]))
+            send_at_once(s, &to[r], r);
+        else
             nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
-            continue;
-        }
-        control = nc_queue_take_recv_control(q, r);
-        nc_transfer_keep_first(&s->copied,
-                               nc_transfer_inline(t, control, 0, &to[r], nc_transfer_remote(t, r)));
     }
 }
 
@@ -96,12 +114,18 @@ static void send_fragments(struct scatter *s)
     }
 }
 
+/* The root's part; also ends the operation. */
 static int send(struct nc_transfer *t, struct nc_stream *to)
 {
     struct scatter s = {.transfer = t};
 
-    send_inline(&s, to);
+    send_first(&s, to);
     send_fragments(&s);
+    nc_queue_end(t->queue);
+    for (int i = 0; i < s.direct; i++) {
+        struct nc_readers reader = nc_queue_one(t->queue, *direct_reader(&s, i));
+        nc_queue_await_ended(t->queue, &reader);
+    }
     return s.copied;
 }
 
@@ -119,6 +143,7 @@ static void receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
     }
 }
 
+/* A reader's part; also ends the operation. */
 static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
 {
     struct nc_queue *q = t->queue;
@@ -131,14 +156,12 @@ static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
         receive_fragments(t, &flow);
     else
         nc_transfer_payload(t, &flow, flow.how);
+    nc_queue_end(q);
     return flow.copied;
 }
 
 int nc_scatter_node(struct nc_transfer *t, int root, struct nc_stream *to, struct nc_stream *mine,
                     size_t *sent)
 {
-    int copied = t->queue->rank == root ? send(t, to) : receive(t, mine, sent);
-
-    nc_queue_end(t->queue);
-    return copied;
+    return t->queue->rank == root ? send(t, to) : receive(t, mine, sent);
 }

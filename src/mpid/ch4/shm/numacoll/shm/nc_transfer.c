@@ -48,6 +48,35 @@ int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_
     return copied;
 }
 
+/* Points to the rest of a contiguous stream, which then counts as sent. */
+static struct nc_control_header point_to(const struct nc_transfer *t, struct nc_stream *stream,
+                                         struct nc_origin *origin)
+{
+    struct nc_control_header header = {.total = nc_stream_rest(stream), .direct = 1};
+
+    *origin = (struct nc_origin){stream->bytes + stream->at, t->queue->rank};
+    stream->at = stream->length;
+    return header;
+}
+
+void nc_transfer_point(const struct nc_transfer *t, struct nc_control *control,
+                       struct nc_stream *stream)
+{
+    struct nc_origin origin;
+    struct nc_control_header header = point_to(t, stream, &origin);
+
+    nc_transfer_put(t, control, 0, &header, (const char *) &origin);
+}
+
+void nc_transfer_point_children(const struct nc_transfer *t, const struct nc_children *children,
+                                struct nc_stream *stream)
+{
+    struct nc_origin origin;
+    struct nc_control_header header = point_to(t, stream, &origin);
+
+    nc_transfer_pass_on(t, children, &header, (const char *) &origin);
+}
+
 void nc_transfer_announce_to_children(const struct nc_transfer *t,
                                       const struct nc_children *children,
                                       const struct nc_control_header *header, uint64_t i)
@@ -127,6 +156,41 @@ void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct 
     flow->rank = rank;
     flow->how = nc_transfer_remote(t, rank) | nc_transfer_streams(t, flow->header.total, alike);
     flow->copied = 0;
+}
+
+/* Copies n bytes of `origin` to the stream: in parts, where they have to be unpacked. */
+static int fetch(const struct nc_transfer *t, struct nc_stream *stream, struct nc_origin origin,
+                 size_t n)
+{
+    enum { PART = 8192 };
+    const struct nc_direct *d = t->direct;
+    char part[PART];
+    int error = 0;
+
+    if (stream->bytes) {
+        error = d->fetch(d->context, stream->bytes + stream->at, &origin, n);
+        stream->at += n;
+        return error;
+    }
+    for (size_t bytes; n > 0 && !error; n -= bytes, origin.bytes += bytes) {
+        bytes = n < PART ? n : PART;
+        error = d->fetch(d->context, part, &origin, bytes);
+        if (!error)
+            error = nc_copy_out(stream, part, bytes, 0, NULL);
+    }
+    return error;
+}
+
+void nc_transfer_fetch(const struct nc_transfer *t, struct nc_flow *flow)
+{
+    size_t n = nc_stream_rest(flow->stream);
+    struct nc_origin origin;
+
+    memcpy(&origin, flow->control->payload, sizeof origin);
+    if (n > flow->header.total)
+        n = flow->header.total;
+    flow->copied = fetch(t, flow->stream, origin, n);
+    t->traffic->direct += n;
 }
 
 void nc_transfer_out(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i,

@@ -18,9 +18,15 @@
  *                            read in rounds
  *   nc_transfer_write        writes a fragment into a slot, before the first one also the header
  *                            into the control slot, then releases R1
+ * The writer of a message that stays where it is calls
+ *   nc_transfer_point, nc_transfer_point_children
+ *                            as nc_transfer_inline and .._to_children, but the payload says where
+ *                            the message is; the readers copy it from there
+ *   nc_queue_await_ended     when it has ended the operation: the readers are through
  * The reader calls
  *   nc_transfer_meet         acquires R1, and reads the header
- *   nc_transfer_payload      copies an inline message out of the control slot
+ *   nc_transfer_payload      copies an inline message out of the control slot, or one that has
+ *                            stayed where it was from there
  *   nc_transfer_out          copies a fragment out of its slot, which nc_transfer_source finds
  *   nc_transfer_acknowledge  releases R2
  */
@@ -63,6 +69,21 @@ struct nc_flow {
     int copied;    /* 0, or the error of a copy; after it no more is copied */
 };
 
+/* Where a message is that does not go through shared memory. */
+struct nc_origin {
+    const char *bytes; /* in the memory of .. */
+    int rank;
+};
+
+/* How messages are read straight out of the user buffer of another rank. Private to a rank. */
+struct nc_direct {
+    /* bytes, at least NC_INLINE_BYTES: messages of no more go through the queue */
+    size_t above;
+    /* Copies n bytes of `from` to `to`. 0, or an error, which ends the copies of a message. */
+    int (*fetch)(void *context, void *to, const struct nc_origin *from, size_t n);
+    void *context;
+};
+
 /* What all messages of a rank in a communicator have in common. mpich/ fills it. */
 struct nc_transfer {
     struct nc_queue *queue;
@@ -72,8 +93,9 @@ struct nc_transfer {
     size_t streams_above;
     /* bytes: of longer messages the writer measures which stores into slots are faster */
     size_t paces_above;
-    struct nc_pace *pace; /* [ranks] by the rank whose region has the slots */
-    const int *numa;      /* [ranks] NUMA node of each rank, for the traffic */
+    struct nc_pace *pace;           /* [ranks] by the rank whose region has the slots */
+    const int *numa;                /* [ranks] NUMA node of each rank, for the traffic */
+    const struct nc_direct *direct; /* NULL: all messages go through the queue */
     struct nc_traffic *traffic;
     struct nc_flow *flow;       /* [ranks] the flows of the current call; bcast needs none */
     struct nc_awaited *awaited; /* [ranks] what they wait for; only roots use it */
@@ -128,15 +150,29 @@ static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
     return nc_stream_rest(stream) <= NC_INLINE_BYTES;
 }
 
-/* Writes an inline message: copies header->total bytes from `payload` into a control slot that is
+/* Whether the rest of the stream is to be read straight out of its buffer. The caller decides. */
+static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
+                                         const struct nc_stream *stream)
+{
+    return __builtin_expect(transfer->direct != NULL, 0) && stream->bytes &&
+           nc_stream_rest(stream) > transfer->direct->above;
+}
+
+/* Bytes of the payload of a control slot. */
+static inline size_t nc_transfer_payload_bytes(const struct nc_control_header *header)
+{
+    return header->direct ? sizeof(struct nc_origin) : header->total;
+}
+
+/* Writes an inline message, or where a message is: copies `payload` into a control slot that is
  * taken, `pad` bytes behind the beginning of its payload, and announces it (R1). `payload` may be
- * that very place; then nothing is copied. All writers of inline messages end up here. */
+ * that very place; then nothing is copied. All writers of payloads end up here. */
 static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc_control *control,
                                    size_t pad, const struct nc_control_header *header,
                                    const char *payload)
 {
     if (payload != control->payload + pad)
-        memcpy(control->payload + pad, payload, header->total);
+        memcpy(control->payload + pad, payload, nc_transfer_payload_bytes(header));
     nc_transfer_announce(transfer, control, header, 0);
 }
 
@@ -160,8 +196,15 @@ static inline int nc_transfer_inline(const struct nc_transfer *transfer, struct 
 int nc_transfer_inline_to_children(const struct nc_transfer *transfer,
                                    const struct nc_children *children, struct nc_stream *stream);
 
-/* Passes an inline message on into the receive control slots of children, which it takes. `payload`
- * is where this rank has received it, its own control slot. */
+/* Writes into a control slot that is taken, or into the receive control slots of children, which it
+ * takes, that the rest of the stream is to be read out of its buffer, and announces that. */
+void nc_transfer_point(const struct nc_transfer *transfer, struct nc_control *control,
+                       struct nc_stream *stream);
+void nc_transfer_point_children(const struct nc_transfer *transfer,
+                                const struct nc_children *children, struct nc_stream *stream);
+
+/* Passes an inline message, or where a message is, on into the receive control slots of children,
+ * which it takes. `payload` is where this rank has received it, its own control slot. */
 void nc_transfer_pass_on(const struct nc_transfer *transfer, const struct nc_children *children,
                          const struct nc_control_header *header, const char *payload);
 
@@ -266,12 +309,20 @@ static inline const char *nc_transfer_source(const struct nc_transfer *transfer,
     return nc_queue_slot(transfer->queue, flow->rank, flow->header.first_slot + i);
 }
 
-/* Copies an inline message, which is announced, out of the control slot into the stream. */
+/* Copies the message that an announced control slot points to, out of its buffer into the stream.
+ */
+void nc_transfer_fetch(const struct nc_transfer *transfer, struct nc_flow *flow);
+
+/* Copies an inline message, which is announced, out of the control slot into the stream; or, if it
+ * says where the message is, from there. */
 static inline void nc_transfer_payload(const struct nc_transfer *transfer, struct nc_flow *flow,
                                        int how)
 {
-    flow->copied = nc_copy_out(flow->stream, flow->control->payload, flow->header.total, how,
-                               transfer->traffic);
+    if (__builtin_expect(flow->header.direct, 0))
+        nc_transfer_fetch(transfer, flow);
+    else
+        flow->copied = nc_copy_out(flow->stream, flow->control->payload, flow->header.total, how,
+                                   transfer->traffic);
 }
 
 /* Copies fragment i, which is announced, out of its slot into the stream. */
