@@ -11,10 +11,10 @@
  * when code of libmpi.so at an offset from FIRST to LAST (hexadecimal) calls them, from the Nth
  * such call on so many times. At its end the process prints how many there were: heap NUMBER.
  *
- * The kernel refuses, on all ranks or on rank NCTEST_RANK: with `filter`, memfd_create and what
- * places pages, as in a container; with `room` more address space than NCTEST_KIB beyond what the
- * process has after MPI_Init; with `descriptors` any new one between MPI_Init and
- * MPI_Finalize. */
+ * The kernel refuses, on all ranks or on rank NCTEST_RANK: with `filter`, memfd_create, reads of
+ * other processes' memory and what places pages, as in a container; with `room` more address space
+ * than NCTEST_KIB beyond what the process has after MPI_Init; with `descriptors` any new one
+ * between MPI_Init and MPI_Finalize. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -221,6 +221,7 @@ static void __attribute__((constructor)) filter(void)
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         REFUSE(SYS_memfd_create),
+        REFUSE(SYS_process_vm_readv),
         REFUSE(SYS_mbind),
         REFUSE(SYS_move_pages),
         REFUSE(SYS_get_mempolicy),

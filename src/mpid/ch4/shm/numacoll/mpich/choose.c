@@ -163,6 +163,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .paces_above = streaming_above(parent, entry, PACES_ABOVE),
         .pace = state->pace,
         .numa = state->numa,
+        .direct = state->reads_directly ? &state->direct : NULL,
         .traffic = &state->traffic,
         .flow = state->flow,
         .awaited = state->awaited};
@@ -247,6 +248,10 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
 void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     state->in_rank_order = MPIDI_NUMACOLL_in_rank_order(parent);
+    /* what fits the ring does not have to wait for its readers */
+    state->direct.above = (size_t) state->queue.geometry.slots * state->queue.geometry.slot_bytes;
+    if (state->direct.above < NC_INLINE_BYTES)
+        state->direct.above = NC_INLINE_BYTES;
     for (int entry = -1; entry < state->entries; entry++) {
         struct nc_choice *c = &state->choice[entry + 1];
         struct nc_arena arena = {.base = state->trees + (size_t) (entry + 1) * state->tree_bytes};

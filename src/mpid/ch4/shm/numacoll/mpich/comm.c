@@ -14,6 +14,7 @@
 #include "agree.h"
 #include "bells.h"
 #include "choose.h"
+#include "cma.h"
 #include "diag.h"
 #include "location.h"
 #include "numacoll_hooks.h"
@@ -199,6 +200,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->list = NC_ARENA_TAKE(arena, size, int);
     state->column_rank = NC_ARENA_TAKE(arena, size, int);
     state->told = nc_arena_take(arena, MPIDI_NUMACOLL_bells_bytes(state->size), 1, 8);
+    state->peers = nc_arena_take(arena, MPIDI_NUMACOLL_cma_bytes(state->size), 1, 8);
     state->queue_memory = nc_arena_take(arena, queue_bytes, 1, 8);
 }
 
@@ -363,6 +365,18 @@ static struct nc_wanted wanted_segment(const struct MPIDI_NUMACOLL_comm *state, 
                               .numa = state->numa};
 }
 
+/* Sets `direct` and `reads_directly`. Collective over the node's ranks. */
+static int read_directly(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+{
+    int wanted = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SINGLE_COPY);
+
+    state->direct = (struct nc_direct){.fetch = MPIDI_NUMACOLL_cma_fetch, .context = state->peers};
+    state->reads_directly = false;
+    return wanted == MPIR_CVAR_NUMACOLL_SINGLE_COPY_off
+               ? MPI_SUCCESS
+               : MPIDI_NUMACOLL_cma_join(parent->node_comm, state->peers, &state->reads_directly);
+}
+
 static bool is_full(const struct MPIDI_NUMACOLL_comm *state)
 {
     return memcmp(&state->queue.geometry, &state->full, sizeof state->full) == 0;
@@ -409,6 +423,8 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
     mpi_errno = make_waiter(state, node_comm);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = read_directly(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;

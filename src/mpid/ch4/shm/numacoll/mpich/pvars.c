@@ -12,7 +12,7 @@ struct row {
     int n;
 };
 
-enum { ROWS = 17 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
+enum { ROWS = 18 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
 static struct row rows[ROWS];
 
 /* MPICH calls this when a tool reads the variable. */
@@ -125,6 +125,9 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, true, NC_AT(copied_remote), 1,
         "bytes copied to or from shared memory of another NUMA node",
         "numacoll_copied_remote_bytes");
+    add(&used, true, NC_AT(copied_cma), 1,
+        "bytes copied by the kernel out of the buffer of another process of the node",
+        "numacoll_copied_cma_bytes");
     add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll",
         "numacoll_messages");
     add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");

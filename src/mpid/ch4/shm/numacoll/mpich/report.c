@@ -188,6 +188,8 @@ static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MP
     fprintf(out, ", %u slots of %u bytes, %u given back at a time", g->slots, g->slot_bytes,
             g->set_slots);
     print_waits(out, state);
+    if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SINGLE_COPY) == MPIR_CVAR_NUMACOLL_SINGLE_COPY_cma)
+        fprintf(out, ", single copy by cma%s", state->reads_directly ? "" : " refused");
     fputs(", ", out);
 }
 

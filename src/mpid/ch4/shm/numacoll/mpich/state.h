@@ -104,6 +104,8 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_hierarchy all; /* the groups of all processes, on all nodes; filled once `agreed` */
     bool unbound;            /* the NUMA node of some rank is unknown */
     struct nc_caches caches; /* of this node */
+    struct nc_direct direct; /* how messages are read out of the buffers of other ranks */
+    bool reads_directly;     /* they are: SINGLE_COPY wants it, and the kernel allows it */
     struct nc_pace *pace;    /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */
@@ -114,7 +116,7 @@ struct MPIDI_NUMACOLL_comm {
     int *list;                  /* [size] a list of ranks */
     /* memory that fields above point into: */
     int *column_rank; /* [size] column.rank */
-    char *topo, *group_memory, *inside_memory, *data_memory, *told, *queue_memory;
+    char *topo, *group_memory, *inside_memory, *data_memory, *told, *peers, *queue_memory;
     /* the op kernel that was looked up last: the next call often needs it again */
     struct {
         MPI_Op op;
