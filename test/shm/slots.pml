@@ -22,6 +22,8 @@
  *   receive_fragment      shm/nc_gather.c     receive_first, receive_round; allgather
  *   gather_write          shm/nc_gather.c     send: take_slot
  *   gather_take           shm/nc_gather.c     receive_what_is_there, release_slots; of either sender, whichever is there
+ *   point, fetch          shm/nc_transfer.c   nc_transfer_point, nc_transfer_fetch; with DIRECT
+ *   step 41               shm/nc_queue.c      nc_queue_await_ended, then the program writes its buffer again; with DIRECT
  *   barrier               shm/nc_barrier.h    any algorithm, as other operations see it; barriers.pml has the algorithms
  *
  * What is not in the model: trees deeper than one level, sets of several slots, the wrap of clocks, nc_queue.seen (`ack` only
@@ -47,6 +49,7 @@
  *   SCATTER_BOTH          both messages of a scatter go through receive rings; otherwise one of them is inline
  *   ROOTS                 scatters have two roots in turn
  *   CHOICE                the writer of a broadcast may also send it inline
+ *   DIRECT                what is inline says where the message is, in the sender's buffer, and the readers read it there
  *   RELAY                 the broadcast reaches the third rank through the send ring of the second, a leader or a rank in a chain
  * MUTANT_...              breaks one rule; Spin must find an error. */
 
@@ -119,6 +122,9 @@ typedef region_t {
     control_t send_control[SEND_CONTROLS];  /* writer: the owner */
     byte slot[SLOTS];           /* send ring: tags. writer: the owner */
     byte recv_slot[RECV_SLOTS]; /* receive ring: tags. writer: the root of a scatter */
+#ifdef DIRECT
+    byte buffer;                /* of the user: a tag. writer: the owner's program */
+#endif
     byte arrived, gate;         /* the last barrier that the rank has entered, and that is over. writer: the owner */
 }
 
@@ -258,6 +264,23 @@ inline first(r, where, content)
 #endif
 }
 
+/* The message of this operation is in my buffer, for a set of readers; the payload says so. A reader reads it there. */
+#ifdef DIRECT
+#define POINT(set, content) d_step { ME.buffer = TAG(operation, content); direct_readers = set }
+#define FETCH(writer, content) d_step { assert(region[writer].buffer == TAG(operation, content)) }
+#else
+#define POINT(set, content) skip
+#define FETCH(writer, content) skip
+#endif
+
+#ifdef MUTANT_LEAVES_EARLY
+#define THROUGH(r) true
+#elif defined(MUTANT_LEAVES_SHORT)
+#define THROUGH(r) (_pid == (r) || !((direct_readers >> (r)) & 1) || region[r].ack >= AT(operation - 1, 0))
+#else
+#define THROUGH(r) (_pid == (r) || !((direct_readers >> (r)) & 1) || region[r].ack >= AT(operation, 0))
+#endif
+
 /* Acknowledges n fragments if `more` are to be read; step 40 acknowledges the last ones. */
 #ifdef MUTANT_GIVE_BACK_NEVER
 #define GIVE_BACK(n, more) skip
@@ -289,6 +312,7 @@ inline read_message(writer, content)
         d_step { RAISE(ME.ack, AT(operation + 1, 0)) }
 #endif
         d_step { assert(RECV_CONTROL(_pid).payload == TAG(operation, content)); where = 0 }
+        FETCH(BCAST_ROOT, content)
     :: else ->
         do
         :: i < FRAGMENTS ->
@@ -331,6 +355,7 @@ inline bcast_write(other, another)
     if
 #ifdef CHOICE
     :: true ->
+        POINT(7, 0);
         first(other, INLINE, 0);
         first(another, INLINE, 0)
 #endif
@@ -367,7 +392,7 @@ inline bcast_write_to(leader)
 {
     if
 #ifdef CHOICE
-    :: true -> first(leader, INLINE, 0)
+    :: true -> POINT(7, 0); first(leader, INLINE, 0)
 #endif
     :: true ->
         start = head;
@@ -395,6 +420,7 @@ inline bcast_relay(writer, reader)
     :: where == INLINE ->
         first(reader, INLINE, 0);
         d_step { assert(RECV_CONTROL(_pid).payload == TAG(operation, 0)); where = 0 }
+        FETCH(BCAST_ROOT, 0)
     :: else ->
         start = head;
         do
@@ -455,6 +481,7 @@ inline scatter_write(other, another)
 #ifdef SCATTER_BOTH
     start = 0;
 #else
+    POINT(1 << another, another);
     first(another, INLINE, another);
     start = SCATTER_FRAGMENTS;
 #endif
@@ -480,6 +507,7 @@ inline scatter_read()
         d_step { RAISE(ME.ack, AT(operation + 1, 0)) }
 #endif
         d_step { assert(RECV_CONTROL(_pid).payload == TAG(operation, _pid)); where = 0 }
+        FETCH(SCATTER_ROOT, _pid)
     :: else ->
         do
         :: i < SCATTER_FRAGMENTS ->
@@ -524,6 +552,7 @@ inline send_first(set)
 {
     if
     :: SENDS(_pid) == 0 ->
+        POINT(set, _pid);
         write_send_control(set, INLINE);
         ANNOUNCE_SEND(1)
     :: else ->
@@ -546,7 +575,9 @@ inline receive_fragment(sender, from)
             from = WHAT_OF(SEND_CONTROL(sender).header);
         }
         if
-        :: from == INLINE -> d_step { assert(SEND_CONTROL(sender).payload == TAG(operation, sender)) }
+        :: from == INLINE ->
+            d_step { assert(SEND_CONTROL(sender).payload == TAG(operation, sender)) }
+            FETCH(sender, sender)
         :: else
         fi
     :: else
@@ -641,6 +672,10 @@ inline gather_take(sender, n, from)
         fi;
         n++
     }
+    if
+    :: from == INLINE -> FETCH(sender, sender)
+    :: else
+    fi;
     /* step 27: the slot may be overwritten, if the sender waits for that; so it is still in the operation */
     d_step {
         if
@@ -760,6 +795,9 @@ active [RANKS] proctype rank()
     short control_used;         /* of my send control slot, as struct nc_use */
     byte control_readers;
     byte i, j, where, start;
+#ifdef DIRECT
+    byte direct_readers;        /* who reads my buffer in this operation */
+#endif
 #ifdef AHEAD
     byte own;                   /* index of the slot of this rank's fragment 0 */
 #endif
@@ -805,6 +843,10 @@ active [RANKS] proctype rank()
         d_step { operation++; ME.ack = AT(operation, 0) }
 #else
         d_step { operation++; RAISE(ME.ack, AT(operation, 0)) }
+#endif
+#ifdef DIRECT
+        /* step 41: nobody reads my buffer any more, so the program may write it */
+        d_step { THROUGH(0) && THROUGH(1) && THROUGH(2) -> direct_readers = 0; ME.buffer = 0 }
 #endif
     :: else -> break
     od;
