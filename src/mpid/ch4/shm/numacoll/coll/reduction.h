@@ -24,7 +24,7 @@ struct nc_reduction {
     char *temporary; /* room to unpack elements that are not plain, before a join; or NULL */
     void *allocated; /* what to free for `temporary` */
     struct nc_op_kernel kernel;
-    const struct nc_route *route; /* the trees inside the node */
+    struct nc_route *route; /* the trees inside the node */
 };
 
 /* Fills *r on this rank. sendbuf may be MPI_IN_PLACE. has_result: recvbuf gets the result on this

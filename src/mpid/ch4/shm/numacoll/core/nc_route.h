@@ -8,7 +8,7 @@
  *     up     a rank awaits its children in the opposite order
  *
  * A rank makes its routes when its communicator is set up (mpich/choose.c, shm/nc_barrier.c). In a
- * call, nc_position_find derives from the route the rank's parent and children for the root of the
+ * call, nc_route_position derives from the route the rank's parent and children for the root of the
  * call (shm/nc_bcast.c, shm/nc_reduce.c).
  *
  * Sources: nc_tree.h, nc_group.h. In the papers the leader serves all members of its group; a tree
@@ -54,31 +54,6 @@ struct nc_route_level {
     int below; /* how many of the route's `led` are on the levels below this one */
 };
 
-struct nc_route {
-    const struct nc_groups *groups;
-    int rank;
-    /* [all] the ranks that read this rank's data when it leads its groups: all other members of
-     * flat groups, the children in the trees of other groups; the lowest level first */
-    int *led;
-    int all; /* length of `led` */
-    /* all groups on the node and their notification trees are flat, on all ranks: who has data
-     * announces it once, for all who read it */
-    bool at_once;
-    int levels; /* levels on which the rank's group has other members */
-    struct nc_route_level level[NC_ROUTE_LEVELS]; /* [levels] the lowest first */
-};
-
-/* Bytes nc_route_make needs for so many ranks and levels, whatever the groups are. */
-size_t nc_route_bytes(int ranks, int levels);
-
-/* Makes the route of a rank in `memory`, nc_route_bytes bytes aligned for int; groups and memory
- * must outlive the route. inside[i] is the tree in groups of level i. Where inside[i] is flat and
- * `notice` is not NULL, *notice is the tree that notifies the members. A route made again in this
- * memory, for the same groups but other trees, has its lists `led` and `child` in the same places.
- * So a pointer to an old list still points to ranks of the group. */
-void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
-                   const struct nc_tree_spec *inside, const struct nc_tree_spec *notice, int rank);
-
 /* The place of a rank on its route in a call with a root: its parent and its children. It covers
  * the levels of the route from the lowest to the first on which the rank is not the leader of its
  * group, that one included; the position of the root covers all levels. */
@@ -93,9 +68,45 @@ struct nc_position {
     } level[NC_ROUTE_LEVELS];
 };
 
-/* Finds the position of this rank in a call with a root. *part is the caller's memory, because
- * every call needs a position and returning a struct would double the cost. */
+struct nc_route {
+    const struct nc_groups *groups;
+    int rank;
+    /* [all] the ranks that read this rank's data when it leads its groups: all other members of
+     * flat groups, the children in the trees of other groups; the lowest level first */
+    int *led;
+    int all; /* length of `led` */
+    /* all groups on the node and their notification trees are flat, on all ranks: who has data
+     * announces it once, for all who read it */
+    bool at_once;
+    int levels; /* levels on which the rank's group has other members */
+    struct nc_route_level level[NC_ROUTE_LEVELS]; /* [levels] the lowest first */
+    int root;                                     /* of the call before; -1: there was none */
+    struct nc_position position;                  /* with that root */
+};
+
+/* Bytes nc_route_make needs for so many ranks and levels, whatever the groups are. */
+size_t nc_route_bytes(int ranks, int levels);
+
+/* Makes the route of a rank in `memory`, nc_route_bytes bytes aligned for int; groups and memory
+ * must outlive the route. inside[i] is the tree in groups of level i. Where inside[i] is flat and
+ * `notice` is not NULL, *notice is the tree that notifies the members. A route made again in this
+ * memory, for the same groups but other trees, has its lists `led` and `child` in the same places.
+ * So a pointer to an old list still points to ranks of the group. */
+void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups *groups,
+                   const struct nc_tree_spec *inside, const struct nc_tree_spec *notice, int rank);
+
+/* Finds the position of this rank in a call with a root. */
 void nc_position_find(struct nc_position *part, const struct nc_route *route, int root);
+
+/* The same; most programs have the same root again and again, so the last position is kept. */
+static inline const struct nc_position *nc_route_position(struct nc_route *route, int root)
+{
+    if (route->root != root) {
+        nc_position_find(&route->position, route, root);
+        route->root = root;
+    }
+    return &route->position;
+}
 
 /* The rank of child i, 0 <= i < children, in the order of the way down: the highest level first. */
 static inline int nc_position_child(const struct nc_position *p, int i)

@@ -8,30 +8,30 @@
  * children exist in a flat group that this rank does not lead. The ranks it leads, and its children
  * in a group that is not flat, read its own ring. */
 struct part {
-    struct nc_position place;
+    const struct nc_position *place;
     int source;  /* the rank whose ring this rank reads; -1 at the root */
     int beside;  /* the first `beside` children read that ring too */
     bool relays; /* other ranks read this rank's ring, so it copies the fragments into it */
 };
 
-static void find_part(struct part *p, const struct nc_bcast *b, int root)
+static void find_part(struct part *p, struct nc_bcast *b, int root)
 {
     int own;
 
-    nc_position_find(&p->place, &b->route, root);
-    own = p->place.levels - 1;
-    p->source = p->place.parent;
+    p->place = nc_route_position(&b->route, root);
+    own = p->place->levels - 1;
+    p->source = p->place->parent;
     p->beside = 0;
-    if (p->place.parent >= 0 && b->route.level[own].flat) {
-        p->source = p->place.leader;
-        p->beside = p->place.level[own].children;
+    if (p->place->parent >= 0 && b->route.level[own].flat) {
+        p->source = p->place->leader;
+        p->beside = p->place->level[own].children;
     }
-    p->relays = p->beside < p->place.children;
+    p->relays = p->beside < p->place->children;
 }
 
 static struct nc_children children(const struct part *p, int from, int to)
 {
-    return (struct nc_children){&p->place, from, to};
+    return (struct nc_children){p->place, from, to};
 }
 
 /* The readers of my ring: the ranks that read it in the groups I lead, and, if the group that I do
@@ -39,13 +39,13 @@ static struct nc_children children(const struct part *p, int from, int to)
 static struct nc_readers readers_of(const struct nc_bcast *b, const struct part *p)
 {
     struct nc_readers r = {.rank = {b->route.led, NULL}, .count = {b->route.all, 0}};
-    int own = p->place.levels - 1;
+    int own = p->place->levels - 1;
 
-    if (p->place.parent >= 0)
+    if (p->place->parent >= 0)
         r.count[0] = b->route.level[own].below;
-    if (p->place.parent >= 0 && !b->route.level[own].flat) {
-        r.rank[1] = p->place.level[own].child;
-        r.count[1] = p->place.level[own].children;
+    if (p->place->parent >= 0 && !b->route.level[own].flat) {
+        r.rank[1] = p->place->level[own].child;
+        r.count[1] = p->place->level[own].children;
     }
     return r;
 }
@@ -66,7 +66,7 @@ static struct nc_control *take_control(struct nc_bcast *b, const struct part *p)
 
 static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_children all = children(p, 0, p->place.children);
+    struct nc_children all = children(p, 0, p->place->children);
     struct nc_control *control = take_control(b, p);
 
     if (control)
@@ -77,7 +77,7 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
 /* As write_inline, for a message that stays where it is: all ranks read it there. */
 static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
-    struct nc_children all = children(p, 0, p->place.children);
+    struct nc_children all = children(p, 0, p->place->children);
     struct nc_control *control = take_control(b, p);
 
     if (control)
@@ -89,7 +89,7 @@ static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_str
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
     struct nc_readers readers = readers_of(b, p);
-    struct nc_children all = children(p, 0, p->place.children);
+    struct nc_children all = children(p, 0, p->place->children);
     struct nc_flow flow;
 
     nc_transfer_begin(&b->transfer, &flow, stream, b->transfer.queue->rank);
@@ -124,7 +124,7 @@ static void tell(struct nc_bcast *b, const struct part *p, int from, int to,
  */
 static void read_fragment(struct nc_bcast *b, const struct part *p, struct message *m, uint64_t i)
 {
-    tell(b, p, 0, p->place.children, &m->flow.header, i);
+    tell(b, p, 0, p->place->children, &m->flow.header, i);
     nc_transfer_out(&b->transfer, &m->flow, i, nc_transfer_source(&b->transfer, &m->flow, i));
 }
 
@@ -141,7 +141,7 @@ static void relay_fragment(struct nc_bcast *b, const struct part *p, struct mess
     if (m->control)
         nc_transfer_announce(&b->transfer, m->control, &m->relayed, i);
     else
-        tell(b, p, p->beside, p->place.children, &m->relayed, i);
+        tell(b, p, p->beside, p->place->children, &m->relayed, i);
     nc_transfer_out(&b->transfer, &m->flow, i, slot);
 }
 
@@ -180,11 +180,11 @@ static struct nc_control *announced_in(const struct nc_bcast *b, const struct pa
 /* Passes an inline message on to all children, whatever their group. */
 static void pass_on(struct nc_bcast *b, const struct part *p, const struct nc_flow *flow)
 {
-    struct nc_children all = children(p, 0, p->place.children);
+    struct nc_children all = children(p, 0, p->place->children);
     const char *payload = flow->control->payload;
     struct nc_control *control;
 
-    if (p->place.children == 0)
+    if (p->place->children == 0)
         return;
     control = take_control(b, p);
     if (control)
@@ -233,7 +233,7 @@ int nc_bcast_node(struct nc_bcast *b, int root, struct nc_stream *stream, size_t
     *sent = nc_stream_rest(stream);
     if (q->rank != root)
         copied = read_message(b, &p, stream, sent);
-    else if (p.place.children > 0)
+    else if (p.place->children > 0)
         direct = write_message(b, &p, stream, &copied);
     nc_queue_end(q);
     if (direct) {

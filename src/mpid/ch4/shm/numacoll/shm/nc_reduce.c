@@ -387,14 +387,13 @@ static int end(struct reduce *r, bool *unequal)
     return r->copied;
 }
 
-int nc_reduce_tree_node(struct nc_transfer *t, const struct nc_route *route, int root,
+int nc_reduce_tree_node(struct nc_transfer *t, struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal)
 {
-    struct nc_position p;
-    struct reduce r = {.transfer = t, .kernel = kernel, .stream = mine, .part = &p};
+    const struct nc_position *part = nc_route_position(route, root);
+    struct reduce r = {
+        .transfer = t, .kernel = kernel, .stream = mine, .part = part, .sources = part->children};
 
-    nc_position_find(&p, route, root);
-    r.sources = p.children;
     if (is_inline(&r))
         inline_up_the_tree(&r);
     else

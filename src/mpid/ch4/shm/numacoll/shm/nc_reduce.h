@@ -57,7 +57,7 @@ static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t ele
 /* Up the trees of the route to the root: each rank reduces the messages of its children with its
  * own elements, and its parent reads the result. For commutative operations, and elements that have
  * the same form packed and in the user's buffer. */
-int nc_reduce_tree_node(struct nc_transfer *transfer, const struct nc_route *route, int root,
+int nc_reduce_tree_node(struct nc_transfer *transfer, struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal);
 
 /* In the order of a team: a0 op (a1 op (a2 ..)). The root, a rank of the team, does it; or, if root
