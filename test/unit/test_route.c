@@ -52,12 +52,10 @@ static void free_ways(struct ways *w)
     free(w->topo_memory);
 }
 
-static int parent_of(const struct ways *w, int rank, int root)
+/* As a call finds it, whose root is now that of the call before and now another one. */
+static int parent_of(struct ways *w, int rank, int root)
 {
-    struct nc_position p;
-
-    nc_position_find(&p, &w->route[rank], root);
-    return p.parent;
+    return nc_route_position(&w->route[rank], root)->parent;
 }
 
 static int leader_of(const struct ways *w, int level, int rank)
@@ -76,7 +74,7 @@ static int level_between(const struct ways *w, int a, int b)
 }
 
 /* Whether a way leads from the rank to the root in fewer steps than there are ranks. */
-static bool leads_to_root(const struct ways *w, int rank, int root)
+static bool leads_to_root(struct ways *w, int rank, int root)
 {
     for (int steps = 0; steps < w->groups.ranks && rank != root; steps++)
         rank = parent_of(w, rank, root);
@@ -84,7 +82,7 @@ static bool leads_to_root(const struct ways *w, int rank, int root)
 }
 
 /* Each child once, it names the rank as its parent, and none is nearer than one after it. */
-static void check_children(const struct ways *w, int rank, int root, int *met)
+static void check_children(struct ways *w, int rank, int root, int *met)
 {
     struct nc_position p;
     int level = w->groups.levels;
@@ -121,7 +119,7 @@ static void check_led(const struct ways *w, int rank)
     }
 }
 
-static void check_root(const struct ways *w, int root)
+static void check_root(struct ways *w, int root)
 {
     int met[LARGEST] = {0}, entries[LEVELS + 1][LARGEST] = {{0}};
 
