@@ -323,6 +323,6 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[2]);
     if (argc > 3 && !ranks_only(argv[3]))
         return 2;
-    alarm(300);
+    alarm(600);
     return cmocka_run_group_tests_name("barrier", tests, NULL, NULL);
 }
