@@ -615,6 +615,12 @@ inline receive_round(sender, another)
 #define HAS_READ (RECV_CONTROL(_pid).clock >= AT(operation, i - SLOTS + 1))
 #endif
 
+#ifdef MUTANT_LEAVES_EARLY
+#define HAS_READ_BUFFER true
+#else
+#define HAS_READ_BUFFER (RECV_CONTROL(_pid).clock >= AT(operation, 1))
+#endif
+
 /* Sends fragment i >= SLOTS of a gather: its slot has a fragment of the same message. */
 inline gather_fragment()
 {
@@ -634,6 +640,14 @@ inline gather_fragment()
 inline gather_write()
 {
     send_first(1 << GATHER_ROOT);
+#ifdef DIRECT
+    if
+    :: SENDS(_pid) == 0 ->
+        /* step 28: the root has announced that it has read the buffer */
+        d_step { HAS_READ_BUFFER -> direct_readers = 0 }
+    :: else
+    fi;
+#endif
     i = 1;
     do
     :: i < SENDS(_pid) ->
@@ -655,6 +669,33 @@ inline gather_write()
 #define PARTS(r) (SENDS(r) == 0 -> 1 : SENDS(r))
 #define IS_THERE(r, n) (n < PARTS(r) && SEND_CONTROL(r).clock >= AT(operation, n + 1))
 
+#ifdef DIRECT
+#define IS_RELEASED(sender, n, from) (from == INLINE || IS_AWAITED(sender, n))
+#else
+#define IS_RELEASED(sender, n, from) (from != INLINE && IS_AWAITED(sender, n))
+#endif
+
+inline gather_fetch(sender, from)
+{
+    if
+    :: from == INLINE -> FETCH(sender, sender)
+    :: else
+    fi
+}
+
+/* step 27: the slot, or the buffer, may be overwritten, if the sender waits for that; so it is still in the operation */
+inline gather_release(sender, n, from)
+{
+    d_step {
+        if
+        :: IS_RELEASED(sender, n, from) ->
+            assert(RECV_CONTROL_FREE(sender) && region[sender].ack < AT(operation + 1, 0));
+            RAISE(RECV_CONTROL(sender).clock, AT(operation, n))
+        :: else
+        fi
+    }
+}
+
 /* Reads fragment n of a sender, or its inline message, which is announced; n becomes the next. */
 inline gather_take(sender, n, from)
 {
@@ -672,19 +713,13 @@ inline gather_take(sender, n, from)
         fi;
         n++
     }
-    if
-    :: from == INLINE -> FETCH(sender, sender)
-    :: else
-    fi;
-    /* step 27: the slot may be overwritten, if the sender waits for that; so it is still in the operation */
-    d_step {
-        if
-        :: from != INLINE && IS_AWAITED(sender, n) ->
-            assert(RECV_CONTROL_FREE(sender) && region[sender].ack < AT(operation + 1, 0));
-            RAISE(RECV_CONTROL(sender).clock, AT(operation, n))
-        :: else
-        fi
-    }
+#ifdef MUTANT_GATHER_RELEASES_BUFFER_EARLY
+    gather_release(sender, n, from);
+    gather_fetch(sender, from)
+#else
+    gather_fetch(sender, from);
+    gather_release(sender, n, from)
+#endif
 }
 
 inline gather_read(sender, another)

@@ -26,7 +26,8 @@ static int serve(const struct scatter *s)
     if (state->size > 1)
         mpi_errno = MPIDI_NUMACOLL_error(
             nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), state->rank, to, NULL, NULL));
-    /* own block last: meanwhile the other ranks read theirs */
+    /* own block last: meanwhile the other ranks read theirs, if these have gone through the queue
+     */
     if (s->mine->buffer != MPI_IN_PLACE)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine));
     return mpi_errno;

@@ -248,8 +248,9 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
 void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     state->in_rank_order = MPIDI_NUMACOLL_in_rank_order(parent);
-    /* what fits the ring does not have to wait for its readers */
-    state->direct.above = (size_t) state->queue.geometry.slots * state->queue.geometry.slot_bytes;
+    /* The writer of what fits a full ring does not have to wait for its readers. A direct message
+     * is worth such a ring, see should_grow. */
+    state->direct.above = (size_t) state->full.slots * state->full.slot_bytes;
     if (state->direct.above < NC_INLINE_BYTES)
         state->direct.above = NC_INLINE_BYTES;
     for (int entry = -1; entry < state->entries; entry++) {

@@ -15,8 +15,8 @@
  * see that the process they reach is this one. In another PID namespace its id may be that of
  * another process. */
 struct peer {
-    pid_t pid;
-    uint64_t number;
+    int64_t pid;
+    uint64_t number; /* another one on each rank of a communicator */
     const uint64_t *at;
 };
 
@@ -46,13 +46,14 @@ int MPIDI_NUMACOLL_cma_join(MPIR_Comm *node_comm, void *peers, bool *allowed)
     NC_ERRFLAG_LOCAL(errflag);
     struct peer *peer = peers;
     struct timespec now;
-    uint64_t number, found;
+    uint64_t number, found = 0;
     struct peer mine = {.pid = getpid(), .at = &number};
     int mpi_errno = MPI_SUCCESS, refused = 0;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    mine.number = number = (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec ^
-                           (uint64_t) mine.pid << 16;
+    number = (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec ^ (uint64_t) mine.pid << 16;
+    number = number * (uint64_t) node_comm->local_size + (uint64_t) node_comm->rank;
+    mine.number = number;
 #ifdef PR_SET_PTRACER
     /* Yama, where it is on, lets only parents read unless a process says otherwise; elsewhere the
      * call fails, and changes nothing */
@@ -62,9 +63,9 @@ int MPIDI_NUMACOLL_cma_join(MPIR_Comm *node_comm, void *peers, bool *allowed)
                                             NC_TYPE_BYTE, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     for (int i = 0; i < node_comm->local_size && !refused; i++)
-        refused = i != node_comm->rank &&
-                  (copy(peer[i].pid, (char *) &found, (const char *) peer[i].at, sizeof found) ||
-                   found != peer[i].number);
+        refused = i != node_comm->rank && (copy((pid_t) peer[i].pid, (char *) &found,
+                                                (const char *) peer[i].at, sizeof found) ||
+                                           found != peer[i].number);
     /* `number` is there until all have looked */
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &refused, 1, NC_TYPE_INT,
                                                         MPI_MAX, node_comm, errflag);
@@ -80,7 +81,7 @@ fn_fail:
 int MPIDI_NUMACOLL_cma_fetch(void *peers, void *to, const struct nc_origin *from, size_t n)
 {
     const struct peer *peer = peers;
-    int mpi_errno = MPI_SUCCESS, error = copy(peer[from->rank].pid, to, from->bytes, n);
+    int mpi_errno = MPI_SUCCESS, error = copy((pid_t) peer[from->rank].pid, to, from->bytes, n);
 
     MPIR_ERR_CHKANDJUMP(error == EFAULT, mpi_errno, MPI_ERR_BUFFER, "**buffer");
     MPIR_ERR_CHKANDJUMP(error, mpi_errno, MPI_ERR_OTHER, "**other");

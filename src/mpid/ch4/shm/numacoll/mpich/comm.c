@@ -439,15 +439,15 @@ fn_fail:
 }
 
 /* Whether the ranks of this node should have a larger segment at this operation: they have used the
- * communicator for a while (1), or one of them has moved more than its ring holds, so that there
- * are long messages (2). Collective over the node's ranks; alike on all. Also 0 if one has no
- * memory for `offset`. */
+ * communicator for a while (1), or one of them has moved more than its ring holds, or has read
+ * out of another one's buffer, so that there are long messages (2). Collective over the node's
+ * ranks; alike on all. Also 0 if one has no memory for `offset`. */
 static int should_grow(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm,
                        const size_t *offset, int *grow)
 {
     NC_ERRFLAG_LOCAL(errflag);
     const struct nc_queue *q = &state->queue;
-    int wanted = q->head > q->geometry.slots ? 2 : q->operation >= USED;
+    int wanted = q->head > q->geometry.slots || state->traffic.direct ? 2 : q->operation >= USED;
     int most[2] = {wanted, !offset};
     int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT,
                                                             MPI_MAX, node_comm, errflag);

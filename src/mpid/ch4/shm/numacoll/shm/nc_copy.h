@@ -1,6 +1,7 @@
 /* Copies between user buffers and shared memory, and counts the bytes. nc_transfer and nc_reduce
- * call these functions. User buffers are accessed in two other places only: nc_transfer_put copies
- * what nc_copy_find has found, and nc_reduce.c reduces numbers in place. Both count here.
+ * call these functions. User buffers are accessed in three other places only: nc_transfer_put
+ * copies what nc_copy_find has found, nc_transfer_fetch copies out of the buffer of another rank,
+ * and nc_reduce.c reduces numbers in place. All count here.
  *
  * A stream is a user buffer of any datatype seen as a row of bytes, its packed form. Writer and
  * reader each go through their own stream from the beginning to the end, each with its own

@@ -166,14 +166,15 @@ static void rounds(struct gather *g)
 
 /* ---- the root of a gather ---- */
 
-/* Messages that need nothing of the root before it reads them: they fit a ring. */
+/* Messages that need nothing of the root before it reads them: they fit a ring, and go through it.
+ */
 static bool fits_ring(const struct nc_transfer *t, const struct nc_flow *flow)
 {
     uint64_t bytes = nc_stream_rest(flow->stream), fragments = flow->fragments;
 
     if (flow->next == 0) /* what the root expects, as it has not met the message yet */
         fragments = nc_frag_count(bytes, nc_frag_choose(bytes, t->largest_fragment, t->rule));
-    return fragments <= t->queue->geometry.slots;
+    return fragments <= t->queue->geometry.slots && !(t->direct && bytes > t->direct->above);
 }
 
 /* G6: announces, in the receive control slot of a sender, how many of its fragments are read. The
@@ -188,7 +189,8 @@ static void release_slots(struct nc_transfer *t, const struct nc_flow *flow)
         nc_queue_announce(q, nc_queue_take_recv_control(q, flow->rank), flow->next);
 }
 
-/* G4, of a message that is announced; if it is inline, also G5. */
+/* G4, of a message that is announced; if it does not go through slots, also G5, and G6 if it is
+ * read out of the sender's buffer: the sender leaves then, whether others have come or not. */
 static void meet(struct gather *g, struct nc_flow *flow, size_t *sent)
 {
     int senders = (int) g->transfer->queue->geometry.ranks - 1;
@@ -197,6 +199,9 @@ static void meet(struct gather *g, struct nc_flow *flow, size_t *sent)
     sent[flow->rank] = flow->header.total;
     if (flow->fragments == 0)
         nc_transfer_payload(g->transfer, flow, flow->how);
+    if (flow->header.direct)
+        nc_queue_announce(g->transfer->queue,
+                          nc_queue_take_recv_control(g->transfer->queue, flow->rank), 1);
 }
 
 /* Reads what one sender has announced, but at most one ring of it, so that the other senders do not
@@ -290,21 +295,17 @@ static char *take_slot(struct gather *g, uint64_t i)
 
 static void send(struct gather *g, struct nc_stream *mine)
 {
+    struct nc_queue *q = g->transfer->queue;
+
     send_first(g, mine);
+    if (g->direct) /* G6 */
+        nc_queue_await(q, nc_queue_recv_control(q, q->rank), 1);
     while (g->mine.next < g->mine.fragments)
         send_into(g, take_slot(g, g->mine.next));
     nc_transfer_keep_first(&g->copied, g->mine.copied);
 }
 
 /* ---- the calls ---- */
-
-static int end(struct gather *g)
-{
-    nc_queue_end(g->transfer->queue);
-    if (g->direct)
-        nc_queue_await_ended(g->transfer->queue, &g->readers);
-    return g->copied;
-}
 
 int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, struct nc_stream *from,
                    size_t *sent)
@@ -316,7 +317,8 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
         receive(&g, from, sent);
     else
         send(&g, mine);
-    return end(&g);
+    nc_queue_end(t->queue);
+    return g.copied;
 }
 
 static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream *from, size_t *sent)
@@ -329,7 +331,10 @@ static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream 
     send_ahead(g, 0);
     receive_first(g, from, sent);
     rounds(g);
-    return end(g);
+    nc_queue_end(g->transfer->queue);
+    if (g->direct)
+        nc_queue_await_ended(g->transfer->queue, &g->readers);
+    return g->copied;
 }
 
 int nc_allgather_node(struct nc_transfer *t, const struct nc_groups *groups, struct nc_stream *mine,

@@ -162,7 +162,7 @@ void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct 
 static int fetch(const struct nc_transfer *t, struct nc_stream *stream, struct nc_origin origin,
                  size_t n)
 {
-    enum { PART = 8192 };
+    enum { PART = 32768 };
     const struct nc_direct *d = t->direct;
     char part[PART];
     int error = 0;
