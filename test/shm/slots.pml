@@ -14,7 +14,7 @@
  *   bcast_write           shm/nc_bcast.c      write_inline, write_fragments: nc_transfer_inline_to_children, nc_transfer_send (flat tree)
  *   bcast_relay           shm/nc_bcast.c      relay_fragment: a leader, or a rank in a chain; with RELAY
  *   read_message          shm/nc_bcast.c      read_message, read_fragments
- *   scatter_write         shm/nc_scatter.c    send_inline: nc_transfer_inline; send_fragments: nc_transfer_write
+ *   scatter_write         shm/nc_scatter.c    send_first: nc_transfer_inline; send_fragments: nc_transfer_write
  *   scatter_read          shm/nc_scatter.c    receive
  *   send_first            shm/nc_gather.c     send_first: nc_transfer_inline, nc_transfer_send
  *   send_in_round         shm/nc_transfer.h   nc_transfer_sends; shm/nc_gather.c: send_ahead; shm/nc_reduce.c: ordered_round
