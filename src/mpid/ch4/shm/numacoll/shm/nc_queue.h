@@ -44,7 +44,8 @@ struct nc_control_header {
  *   receive control slot   writer: the parent of its owner in that operation, once the `ack` of
  *                          the owner has passed the operation that used the slot before;
  *                          reader: its owner. In a gather the root is the parent, and announces
- *                          not a message but how many of the owner's fragments it has read
+ *                          not a message but how many of the owner's fragments it has read; a
+ *                          direct message counts as one
  *   send control slot      writer: its owner; readers: the ranks it is taken for
  *
  * The writer writes header and payload, then releases `clock` (R1); a reader acquires `clock`, then
