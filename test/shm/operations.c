@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shm/nc_gather.h"
@@ -133,19 +134,24 @@ static int broadcast(struct rank *r, uint64_t *dice)
 }
 
 /* With `late`: the rank after the root waits until all others but the root have ended the
- * operation, for which they must not need it. Returns 1 if they have not in ten seconds. */
-static int come_late(const struct rank *r)
+ * operation, for which they must not need it. Returns 1 if they have not in ten seconds; then it
+ * comes, and is not late any more, so that the test fails and does not hang. */
+static int come_late(struct rank *r)
 {
     struct nc_queue *q = r->queue;
-    int waited = 0;
+    time_t latest = time(NULL) + 10;
 
-    if (!r->run->late || q->rank != nc_queue_next(q, r->root))
+    if (!r->run->late || r->was_needed || q->rank != nc_queue_next(q, r->root))
         return 0;
     for (int i = nc_queue_next(q, q->rank); i != r->root; i = nc_queue_next(q, i)) {
         while (!nc_clock_reached(nc_atomic_acquire(nc_queue_ack(q, i)),
                                  nc_clock_at(q->operation + 1, 0))) {
-            if (waited++ > 100000)
+            if (time(NULL) > latest) {
+                printf("operation %lu, root %d: rank %d needs rank %d\n",
+                       (unsigned long) q->operation, r->root, i, q->rank);
+                r->was_needed = true;
                 return 1;
+            }
             usleep(100);
         }
     }
@@ -156,17 +162,16 @@ static int scatter(struct rank *r, uint64_t *dice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
     size_t sent = 0;
+    int wrong = come_late(r);
 
     (void) dice;
-    if (come_late(r))
-        return 1;
     for (int i = 0; i < ranks && me == r->root; i++)
         to_send(r, i, i);
     if (me != r->root)
         to_receive(r, ranks, me);
     if (nc_scatter_node(r->transfer, r->root, r->stream, &r->stream[ranks], &sent))
         return 1;
-    return me == r->root ? 0 : wrong_in(r, ranks, me, sent);
+    return me == r->root ? wrong : wrong + wrong_in(r, ranks, me, sent);
 }
 
 /* Whether nc_allgather_node does not bring this message here, but leaves it to its caller: it is
@@ -225,10 +230,10 @@ static int gather_to(struct rank *r, int to)
 
 static int gather(struct rank *r, uint64_t *dice)
 {
+    int wrong = come_late(r);
+
     (void) dice;
-    if (come_late(r))
-        return 1;
-    return gather_to(r, r->root);
+    return wrong + gather_to(r, r->root);
 }
 
 /* An allgather by teams; the streams of other teams must stay as they were. */

@@ -100,6 +100,7 @@ struct rank {
     size_t element;      /* bytes of an element that is reduced */
     int *mate;           /* [ranks + 1][ranks] row t: the ranks of this rank's team of t teams */
     int operation, root; /* number of the operation; its root */
+    bool was_needed;     /* it came late, and others had waited for it: `late` in struct run */
 };
 
 /* This rank's team, if rank r is in team r % teams. */

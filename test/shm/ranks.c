@@ -2,6 +2,7 @@
 #include "ranks.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,7 +32,12 @@ static int run_threads(int ranks, int (*main)(const void *run, int rank), const 
 
     for (int r = 0; r < ranks; r++) {
         t[r] = (struct thread){.main = main, .run = run, .rank = r};
-        pthread_create(&t[r].id, NULL, thread_main, &t[r]);
+        int error = pthread_create(&t[r].id, NULL, thread_main, &t[r]);
+        if (error) {
+            fprintf(stderr, "no thread for rank %d: %s\n", r,
+                    strerror(error)); /* the others would wait for it */
+            exit(1);
+        }
     }
     for (int r = 0; r < ranks; r++) {
         pthread_join(t[r].id, NULL);
