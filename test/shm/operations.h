@@ -14,6 +14,10 @@
  * at the moment. */
 enum waits { YIELDING, SLEEPING, EITHER };
 
+/* By the queue, or straight out of the buffers of other ranks: by a function that copies, as the
+ * kernel does; in memory that all share; of even ranks one way, of odd ones the other. */
+enum direct { BY_QUEUE, FETCHED, SHARED, SHARED_OR_FETCHED };
+
 struct run {
     struct nc_geometry geometry;
     const char *kinds;      /* names of operations, a random one each time; "all"; NULL: "bcast" */
@@ -24,8 +28,8 @@ struct run {
      * root 0 instead of a random one */
     bool typed, mismatch, fixed_root;
     bool breaks; /* now and then the op kernel of one rank fails */
-    /* messages are read out of the buffers of other ranks, which have no gaps where ranks send */
-    bool direct;
+    /* how long messages are read; if not by the queue, buffers have no gaps where ranks send */
+    enum direct direct;
     bool paced;        /* each rank writes long messages into its own ring */
     bool late;         /* the rank after the root comes when all but the root have gone */
     int nodes;         /* NUMA nodes: rank r is on number r % nodes; 0: one */
@@ -40,7 +44,15 @@ struct run {
     char *segment;        /* header page, parking, regions */
     char **region;        /* [ranks] in the segment */
     struct nc_bell *bell; /* [ranks] */
+    char **shared;        /* [ranks] their buffers, if they are shared */
+    size_t *shared_bytes; /* [ranks] */
 };
+
+/* Bytes of a user buffer. */
+static inline size_t user_bytes_of(const struct run *run)
+{
+    return 2 * run->largest + 1000;
+}
 
 /* A random number. Ranks with equal states draw equal numbers, without shared memory. */
 static inline uint64_t random_next(uint64_t *state)

@@ -194,9 +194,13 @@ static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *
     size_t ranks = run->geometry.ranks;
     struct nc_direct *direct = NULL;
 
-    if (run->direct) {
+    if (run->direct != BY_QUEUE) {
         direct = malloc(sizeof *direct);
-        *direct = (struct nc_direct){.above = 1000, .fetch = fetch, .context = (void *) run};
+        *direct = (struct nc_direct){.above = 1000,
+                                     .shared = run->direct == FETCHED ? NULL : run->shared,
+                                     .shared_bytes = run->shared_bytes,
+                                     .fetch = run->direct == SHARED ? NULL : fetch,
+                                     .context = (void *) run};
     }
     return (struct nc_transfer){.queue = queue,
                                 .direct = direct,
@@ -218,6 +222,19 @@ static void free_transfer(struct nc_transfer *transfer)
     free((int *) transfer->numa);
     free(transfer->flow);
     free(transfer->awaited);
+}
+
+/* Whether this rank's buffers are in memory that the others reach. */
+static bool is_shared(const struct run *run, int rank)
+{
+    return run->direct == SHARED || (run->direct == SHARED_OR_FETCHED && rank % 2 == 0);
+}
+
+/* Messages went the ways that the run is about, and no others. */
+static int wrong_way(const struct run *run, const struct nc_traffic *traffic)
+{
+    return (traffic->shared > 0) != (run->direct >= SHARED) ||
+           (traffic->fetched > 0) != (run->direct == FETCHED || run->direct == SHARED_OR_FETCHED);
 }
 
 /* With `paced`: this rank has measured both kinds of stores into its own ring. */
@@ -253,7 +270,7 @@ static int rank_main(const void *argument, int rank)
                      .transfer = &transfer,
                      .barrier = &barrier,
                      .place = &place,
-                     .user_bytes = 2 * run->largest + 1000,
+                     .user_bytes = user_bytes_of(run),
                      .typed = calloc(ranks + 1, sizeof *r.typed),
                      .stream = calloc(ranks + 1, sizeof *r.stream),
                      .length = calloc(3 * ranks, sizeof *r.length),
@@ -263,7 +280,8 @@ static int rank_main(const void *argument, int rank)
 
     r.other = r.length + ranks;
     r.sent = r.other + ranks;
-    r.memory = malloc((ranks + 1) * r.user_bytes);
+    r.memory = is_shared(run, rank) ? (unsigned char *) run->shared[rank] + 1
+                                    : malloc((ranks + 1) * r.user_bytes);
     make_place(&place, run);
     bcast.route = place.route[rank];
     pacing.waiter = &waiter;
@@ -271,12 +289,14 @@ static int rank_main(const void *argument, int rank)
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     wrong = operate_all(&r, &place, &pacing);
     wrong += waiter.missed != 0;
-    wrong += run->direct != (traffic.direct > 0);
+    wrong += wrong_way(run, &traffic);
     wrong += not_paced(run, &transfer.pace[rank]);
     wrong += run->waits == SLEEPING && waiter.ended_yielding != 0;
     free_place(&place);
     free_transfer(&transfer);
     free(private_memory);
+    if (is_shared(run, rank))
+        r.memory = NULL;
     free_rank(&r);
     return wrong;
 }
@@ -292,19 +312,29 @@ static void find_regions(const struct nc_geometry *g, char *segment, char **regi
 /* One run by threads, one by processes, but for what is left out. */
 static void check(struct run run)
 {
-    char *region[run.geometry.ranks];
-    size_t segment = nc_layout_bytes(&run.geometry),
-           bytes = segment + run.geometry.ranks * sizeof *run.bell;
+    uint32_t ranks = run.geometry.ranks;
+    char *region[ranks], *shared[ranks];
+    size_t segment = nc_layout_bytes(&run.geometry), bells = ranks * sizeof *run.bell,
+           /* of a rank; nobody's message is at the first byte */
+        own = (ranks + 1) * user_bytes_of(&run) + 1,
+           bytes = segment + bells + (run.direct >= SHARED ? ranks * own : 0), shared_bytes[ranks];
 
     run.region = region;
+    run.shared = shared;
+    run.shared_bytes = shared_bytes;
     run.operations /= scale;
     for (int kind = 0; kind < RANKS_KINDS; kind++) {
-        if (!ranks_run(kind) || (kind == PROCESSES && run.direct))
+        bool fetches = run.direct == FETCHED || run.direct == SHARED_OR_FETCHED;
+        if (!ranks_run(kind) || (kind == PROCESSES && fetches))
             continue;
         run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(run.segment, MAP_FAILED);
         run.bell = (struct nc_bell *) (run.segment + segment);
         find_regions(&run.geometry, run.segment, region);
+        for (uint32_t r = 0; r < ranks; r++) {
+            shared[r] = run.segment + segment + bells + r * own;
+            shared_bytes[r] = own;
+        }
         assert_int_equal(run_ranks(kind, (int) run.geometry.ranks, rank_main, &run, 120), 0);
         munmap(run.segment, bytes);
     }
@@ -399,18 +429,17 @@ static void model_fragments(void **state)
 }
 
 /* Each rank changes its buffers in the operation after the one in which others read them. */
-static void out_of_the_buffers(void **state)
+static void read_directly(enum direct direct)
 {
     struct run run = {.geometry = GEOMETRY(4, 2, 512, 2),
                       .kinds = "bcast scatter gather allgather barrier reduce",
                       .tree = NC_TREE_KNOMIAL,
                       .k = 2,
-                      .direct = true,
+                      .direct = direct,
                       .operations = 3000,
                       .largest = 20000,
                       .delays = 50};
 
-    (void) state;
     check(run);
     run.tree = NC_TREE_FLAT;
     run.mismatch = true;
@@ -429,6 +458,19 @@ static void out_of_the_buffers(void **state)
     run.late = true;
     run.mismatch = false; /* a root knows what it has to be ready for */
     check(run);
+}
+
+static void out_of_the_buffers(void **state)
+{
+    (void) state;
+    read_directly(FETCHED);
+}
+
+static void out_of_shared_buffers(void **state)
+{
+    (void) state;
+    read_directly(SHARED);
+    read_directly(SHARED_OR_FETCHED);
 }
 
 static void lengths_that_differ(void **state)
@@ -1238,6 +1280,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(odd_fragments_sparse_types),
                                        cmocka_unit_test(model_fragments),
                                        cmocka_unit_test(out_of_the_buffers),
+                                       cmocka_unit_test(out_of_shared_buffers),
                                        cmocka_unit_test(lengths_that_differ),
                                        cmocka_unit_test(many_more_ranks_than_processors),
                                        cmocka_unit_test(several_numa_nodes),

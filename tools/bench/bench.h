@@ -93,6 +93,7 @@ struct options {
     int rounds;
     double seconds; /* approximate time of the whole run */
     bool off_cache;
+    bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
     const char *csv, *json, *plot; /* files, or NULL */
     char **command;                /* the words of the command line, then NULL */
@@ -130,6 +131,8 @@ void machine_text(char *text, size_t n);
 /* ---- stats.c ---- */
 
 /* The result of one size and algorithm: microseconds per call, of the slowest rank of each call. */
+enum single_copy { COPIED_SHARED = 1, COPIED_CMA = 2 };
+
 struct result {
     double median;        /* of the medians of the rounds */
     double min, p90, p99; /* over all calls */
@@ -137,6 +140,7 @@ struct result {
     double ratio, ratio_low,
         ratio_high; /* to the baseline: median, lowest and highest ratio of a round */
     int rounds, calls;
+    unsigned copies; /* bits of enum single_copy: how blocks were copied that went past the queue */
 };
 
 /* The times of one size and algorithm: rounds of n calls. */
@@ -144,6 +148,7 @@ struct series {
     double *times; /* [rounds * n] microseconds */
     int rounds, n;
     double medians[MAX_ROUNDS];
+    unsigned copies; /* as in struct result, on this rank */
 };
 
 /* Quantile q, 0 to 1, of values[n]. Sorts the values. */
@@ -194,6 +199,10 @@ void switch_off(void);
 /* The number of this program's calls that numacoll has served in this process as the algorithm
  * says; for other algorithms, at all. Valid between switch_on and switch_off. */
 unsigned long long switch_served(void);
+
+/* Bits of enum single_copy: how this process has copied messages that went past the queue, since
+ * switch_on. */
+unsigned switch_copies(void);
 
 /* Whether a segment of this process has fewer slots than asked for, to fit the node's budget. */
 bool switch_shortened(void);

@@ -25,6 +25,7 @@ enum {
 
 struct pool {
     unsigned char *bytes;
+    void *memory; /* as it was allocated */
     size_t size;
     uint64_t state; /* of the random generator that picks buffers; equal on all ranks */
 };
@@ -93,15 +94,44 @@ static void size_pool(struct bench *b)
                    ALIGNMENT;
 }
 
+/* The info key asks numacoll for a shared buffer, whatever its variable says; other MPI libraries
+ * ignore it. */
+static void *alloc_mem(size_t bytes)
+{
+    void *memory = NULL;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "numacoll_shared_buffers", "on");
+    if (MPI_Alloc_mem((MPI_Aint) bytes, info, &memory) != MPI_SUCCESS)
+        memory = NULL;
+    MPI_Info_free(&info);
+    return memory;
+}
+
 static bool make_pool(struct bench *b)
 {
+    struct pool *pool = &b->pool;
+
     size_pool(b);
     if (!all_well(b->comm, pools_fit(b)))
         return false;
-    b->pool.bytes = aligned_alloc(ALIGNMENT, b->pool.size);
-    if (b->pool.bytes)
-        memset(b->pool.bytes, 1, b->pool.size);
-    return all_well(b->comm, b->pool.bytes ? NULL : "no memory for the buffers");
+    pool->memory = b->options->alloc_mem ? alloc_mem(pool->size + ALIGNMENT)
+                                         : malloc(pool->size + ALIGNMENT);
+    if (pool->memory) {
+        uintptr_t at = (uintptr_t) pool->memory + ALIGNMENT - 1;
+        pool->bytes = (unsigned char *) (at - at % ALIGNMENT);
+        memset(pool->bytes, 1, pool->size);
+    }
+    return all_well(b->comm, pool->memory ? NULL : "no memory for the buffers");
+}
+
+static void free_pool(struct bench *b)
+{
+    if (b->pool.memory && b->options->alloc_mem)
+        MPI_Free_mem(b->pool.memory);
+    else
+        free(b->pool.memory);
 }
 
 /* Chooses the buffers of the next call. With --off-cache they are picked at random from many,
@@ -191,8 +221,9 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
     return all_well(b->comm, problem ? text : NULL);
 }
 
-/* Makes a block of n timed calls. On rank 0, times[i] becomes the time of the slowest rank. */
-static bool block(struct bench *b, size_t m, int a, int n, double *times)
+/* Makes a block of n timed calls. On rank 0, times[i] becomes the time of the slowest rank.
+ * *copies: what switch_copies says is added. */
+static bool block(struct bench *b, size_t m, int a, int n, double *times, unsigned *copies)
 {
     const char *problem = switch_on(&b->options->algorithms[a]);
     unsigned long long before = switch_served(), served;
@@ -200,6 +231,7 @@ static bool block(struct bench *b, size_t m, int a, int n, double *times)
     if (!problem)
         problem = calls_in_a_row(b, m, a, n, times);
     served = switch_served() - before;
+    *copies |= switch_copies();
     switch_off();
     MPI_Reduce(b->rank ? times : MPI_IN_PLACE, times, n, MPI_DOUBLE, MPI_MAX, 0, b->comm);
     return judge(b, m, a, n, problem, served);
@@ -230,7 +262,7 @@ static bool plan(struct bench *b, size_t m, int a, struct series *s)
 {
     double trial[TRIAL_CALLS];
 
-    if (!block(b, m, a, TRIAL_CALLS, trial))
+    if (!block(b, m, a, TRIAL_CALLS, trial, &s->copies))
         return false;
     s->rounds = b->options->rounds;
     s->n = calls_of_block(b, stats_quantile(trial, TRIAL_CALLS, 0.5));
@@ -247,7 +279,7 @@ static bool rounds(struct bench *b, size_t m, struct series *series)
             /* the algorithm that is first in one round is last in the next */
             int a = (i + k) % n;
             double *times = series[a].times + k * series[a].n;
-            if (!block(b, m, a, series[a].n, times))
+            if (!block(b, m, a, series[a].n, times, &series[a].copies))
                 return false;
             series[a].medians[k] = stats_median(times, series[a].n);
         }
@@ -268,6 +300,7 @@ static bool measure_size(struct bench *b, size_t m, struct result *results)
     for (int a = 0; a < b->options->algorithm_count; a++) {
         if (good)
             stats_summarise(&results[a], &series[a], &series[0]);
+        MPI_Reduce(&series[a].copies, &results[a].copies, 1, MPI_UNSIGNED, MPI_BOR, 0, b->comm);
         free(series[a].times);
     }
     return good;
@@ -370,7 +403,7 @@ bool measure(const struct options *o, MPI_Comm comm, struct measurement *measure
                                 measurement->cell[s]);
         free_comms(&b);
     }
-    free(b.pool.bytes);
+    free_pool(&b);
     switch_close();
     return good;
 }

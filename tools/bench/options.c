@@ -34,6 +34,8 @@ static const struct argp_option choices[] = {
     {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", 0},
     {"seconds", 't', "S", 0, "how long the run may take, about (20)", 0},
     {"off-cache", 'o', 0, 0, "a fresh buffer for every call", 0},
+    {"buffers", 'b', "HOW", 0,
+     "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", 0},
     {"rotate-root", 'R', 0, 0, "every rank is root in turn", 0},
     {"csv", 'c', "FILE", 0, "also as CSV", 0},
     {"json", 'j', "FILE", 0, "also as JSON", 0},
@@ -346,6 +348,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case 'o':
             o->off_cache = true;
+            break;
+        case 'b':
+            o->alloc_mem = !strcmp(arg, "alloc_mem");
+            if (!o->alloc_mem && strcmp(arg, "malloc"))
+                refuse(state, "--buffers=%s: must be malloc or alloc_mem", arg);
             break;
         case 'R':
             o->rotate_root = true;

@@ -28,11 +28,19 @@ static int label_width(const struct options *o)
     return longest > head ? longest : head;
 }
 
+static const char *copies_text(const struct result *r)
+{
+    static const char *const texts[] = {"", "shared", "cma", "shared+cma"};
+
+    return texts[r->copies & (COPIED_SHARED | COPIED_CMA)];
+}
+
 void measurement_text(const struct options *o, const struct measurement *m, char *text, size_t n)
 {
-    snprintf(text, n, "%s, %d ranks%s%s", m->collective->name, m->ranks,
+    snprintf(text, n, "%s, %d ranks%s%s%s", m->collective->name, m->ranks,
              o->off_cache && collective_has_size(m->collective) ? ", off-cache" : "",
-             o->rotate_root && m->collective->rooted ? ", every root in turn" : "");
+             o->rotate_root && m->collective->rooted ? ", every root in turn" : "",
+             o->alloc_mem ? ", buffers of MPI_Alloc_mem" : "");
 }
 
 static void table_head(const struct options *o, const struct measurement *m)
@@ -67,6 +75,8 @@ void output_table(const struct options *o, const struct measurement *m)
                    o->algorithms[a].label, r->median, r->min, r->p90, r->p99, r->cv, r->calls);
             if (a)
                 printf("  %.3f [%.3f..%.3f]", r->ratio, r->ratio_low, r->ratio_high);
+            if (r->copies)
+                printf("  single copy: %s", copies_text(r));
             putchar('\n');
         }
     }
@@ -134,7 +144,7 @@ static void csv_rows(FILE *f, const struct options *o, const struct measurement 
             csv_text(f, o->algorithms[a].label);
             for (int c = 0; c < COLUMN_COUNT; c++)
                 fprintf(f, ",%.6g", value(r, c));
-            fprintf(f, ",%d,%d\n", r->rounds, r->calls);
+            fprintf(f, ",%d,%d,%s\n", r->rounds, r->calls, copies_text(r));
         }
     }
 }
@@ -150,7 +160,7 @@ bool output_csv(const struct options *o, const struct measurement *all, int n)
     fprintf(f, "collective,ranks,bytes,algorithm");
     for (int c = 0; c < COLUMN_COUNT; c++)
         fprintf(f, ",%s", columns[c].name);
-    fprintf(f, ",rounds,calls\n");
+    fprintf(f, ",rounds,calls,single_copy\n");
     for (int i = 0; i < n; i++)
         csv_rows(f, o, &all[i]);
     return closed(f, o->csv);
@@ -243,6 +253,7 @@ static struct json_object *json_options(const struct options *o)
     json_object_object_add(j, "seconds", json_object_new_double(o->seconds));
     json_object_object_add(j, "off_cache", json_object_new_boolean(o->off_cache));
     json_object_object_add(j, "rotate_root", json_object_new_boolean(o->rotate_root));
+    add_text(j, "buffers", o->alloc_mem ? "alloc_mem" : "malloc");
     return j;
 }
 
@@ -256,6 +267,7 @@ static struct json_object *json_result(size_t bytes, const char *algorithm, cons
         json_object_object_add(j, columns[c].name, json_object_new_double(value(r, c)));
     add_number(j, "rounds", (uint64_t) r->rounds);
     add_number(j, "calls", (uint64_t) r->calls);
+    add_text(j, "single_copy", copies_text(r));
     return j;
 }
 

@@ -27,6 +27,10 @@ static const struct collective *opened;
 static bool counted; /* whether `session` and `calls` are open */
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle calls;
+/* by the bits of enum single_copy; NULL: not open */
+static MPI_T_pvar_handle copied[2];
+static const char *const copied_name[2] = {"numacoll_copied_shared_bytes",
+                                           "numacoll_copied_cma_bytes"};
 static char problem[1024];
 
 /* ---- names ---- */
@@ -285,15 +289,37 @@ static void open_counter(const struct algorithm *a)
               MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
     if (counted)
         MPI_T_pvar_start(session, calls); /* fails if the variable counts all the time */
+    for (int i = 0; i < 2 && counted; i++) {
+        if (MPI_T_pvar_get_index(copied_name[i], MPI_T_PVAR_CLASS_COUNTER, &index) ||
+            MPI_T_pvar_handle_alloc(session, index, NULL, &copied[i], &count))
+            copied[i] = NULL;
+    }
 }
 
 static void close_counter(void)
 {
     if (counted) {
         MPI_T_pvar_handle_free(session, &calls);
+        for (int i = 0; i < 2; i++) {
+            if (copied[i])
+                MPI_T_pvar_handle_free(session, &copied[i]);
+            copied[i] = NULL;
+        }
         MPI_T_pvar_session_free(&session);
     }
     counted = false;
+}
+
+unsigned switch_copies(void)
+{
+    unsigned copies = 0;
+
+    for (int i = 0; i < 2 && counted; i++) {
+        unsigned long long bytes = 0;
+        if (copied[i] && !MPI_T_pvar_read(session, copied[i], &bytes) && bytes)
+            copies |= 1u << i;
+    }
+    return copies;
 }
 
 bool switch_shortened(void)

@@ -5,7 +5,7 @@
 
 static void mismatch(int sent, int expected, int root)
 {
-    unsigned char *buffer = malloc(200000);
+    unsigned char *buffer = nc_memory_alloc(200000);
     int mine = nc_rank == root ? sent : expected, class = MPI_SUCCESS, error;
 
     memset(buffer, nc_rank == root ? 1 : 2, 200000);
@@ -24,7 +24,7 @@ static void mismatch(int sent, int expected, int root)
             break;
         }
     }
-    free(buffer);
+    nc_memory_free(buffer);
 }
 
 static void works(int root)

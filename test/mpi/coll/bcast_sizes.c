@@ -11,7 +11,7 @@ enum { GUARD = 64 };
 
 static void one(MPI_Comm comm, int m, int root, int seed)
 {
-    unsigned char *memory = malloc((size_t) m + 2 * GUARD), *buffer = memory + GUARD;
+    unsigned char *memory = nc_memory_alloc((size_t) m + 2 * GUARD), *buffer = memory + GUARD;
     int rank;
 
     MPI_Comm_rank(comm, &rank);
@@ -29,7 +29,7 @@ static void one(MPI_Comm comm, int m, int root, int seed)
         if (memory[i] != 0xa5 || buffer[m + i] != 0xa5)
             nc_fail("outside the buffer", i, m);
     }
-    free(memory);
+    nc_memory_free(memory);
 }
 
 int main(int argc, char **argv)

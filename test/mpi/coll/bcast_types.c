@@ -28,7 +28,7 @@ static MPI_Datatype mixed_type(void)
 static void structs(int count, int root)
 {
     MPI_Datatype type = mixed_type();
-    struct mixed *a = malloc(sizeof *a * (size_t) (count + 1));
+    struct mixed *a = nc_memory_alloc(sizeof *a * (size_t) (count + 1));
 
     memset(a, 0x77, sizeof *a * (size_t) (count + 1));
     for (int i = 0; nc_rank == root && i < count; i++) {
@@ -47,7 +47,7 @@ static void structs(int count, int root)
     }
     if (((unsigned char *) &a[count])[0] != 0x77)
         nc_fail("end touched", count, 0);
-    free(a);
+    nc_memory_free(a);
     MPI_Type_free(&type);
 }
 
@@ -57,7 +57,7 @@ static void pairs(int count, int root, int sparse_root)
 {
     MPI_Datatype vector;
     int sparse = (nc_rank == root) == sparse_root;
-    double *a = malloc(sizeof *a * 2 * (size_t) count + 8);
+    double *a = nc_memory_alloc(sizeof *a * 2 * (size_t) count + 8);
 
     MPI_Type_vector(count, 1, 2, MPI_DOUBLE, &vector);
     MPI_Type_commit(&vector);
@@ -72,7 +72,7 @@ static void pairs(int count, int root, int sparse_root)
             break;
         }
     }
-    free(a);
+    nc_memory_free(a);
     MPI_Type_free(&vector);
 }
 

@@ -22,12 +22,13 @@ static void round_of(unsigned char *buffer, size_t m, int root, int seed, MPI_Co
 
 int main(int argc, char **argv)
 {
-    unsigned char *buffer = malloc(LARGE);
+    unsigned char *buffer;
     static struct nc_pvar all[256];
     MPI_Comm comm;
     int pvars;
 
     nc_init(&argc, &argv);
+    MPI_Alloc_mem(LARGE, MPI_INFO_NULL, &buffer);
     comm = nc_comm_with(argc, argv);
     pvars = nc_pvars_open(all, 256);
     for (int i = 0; i < TIMES; i++) {
@@ -38,6 +39,6 @@ int main(int argc, char **argv)
     nc_pvars_print(all, pvars);
     if (comm != MPI_COMM_WORLD)
         MPI_Comm_free(&comm);
-    free(buffer);
+    MPI_Free_mem(buffer);
     return nc_finish();
 }

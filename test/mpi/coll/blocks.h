@@ -120,7 +120,7 @@ static inline void nc_bounds(const struct nc_blocks *b, MPI_Aint *low, MPI_Aint 
 static inline void nc_allocate(struct nc_blocks *b)
 {
     b->sparse = b->bytes > (size_t) 1 << 28;
-    b->memory = !b->sparse ? malloc(b->bytes)
+    b->memory = !b->sparse ? nc_memory_alloc(b->bytes)
                            : mmap(NULL, b->bytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->memory == NULL || b->memory == MAP_FAILED) {
@@ -267,7 +267,7 @@ static inline void nc_blocks_release(struct nc_blocks *b)
     if (b->sparse)
         munmap(b->memory, b->bytes);
     else
-        free(b->memory);
+        nc_memory_free(b->memory);
 }
 
 /* ---- the collectives that move blocks ---- */

@@ -10,10 +10,11 @@
 int main(int argc, char **argv)
 {
     int bytes = argc > 1 ? atoi(argv[1]) : 0;
-    unsigned char *buffer = malloc((size_t) bytes);
+    unsigned char *buffer;
     double began;
 
     nc_init(&argc, &argv);
+    MPI_Alloc_mem(bytes, MPI_INFO_NULL, &buffer);
     for (int call = 0; call < 40; call++) { /* the last one late, in a segment that has grown */
         for (int i = 0; i < bytes; i++)
             buffer[i] = nc_rank == 0 ? nc_byte((size_t) i, call) : 0;
@@ -30,6 +31,6 @@ int main(int argc, char **argv)
             }
         }
     }
-    free(buffer);
+    MPI_Free_mem(buffer);
     return nc_finish();
 }

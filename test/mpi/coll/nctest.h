@@ -64,6 +64,41 @@ static inline unsigned char nc_byte(size_t i, int seed)
     return (unsigned char) (i * 31 + (i >> 8) + (size_t) seed * 7);
 }
 
+/* Memory for messages. With SHARED_BUFFERS each piece is of malloc or of MPI_Alloc_mem, as is
+ * drawn; then it is so long that it becomes a shared buffer. To be freed before MPI_Finalize. */
+enum { NC_MEMORY_FRONT = 64, NC_MEMORY_SHARED = 65536 };
+
+static inline void *nc_memory_alloc(size_t bytes)
+{
+    static _Thread_local unsigned drawn;
+    const char *on = getenv("MPIR_CVAR_NUMACOLL_SHARED_BUFFERS");
+    unsigned char *memory = NULL;
+    int shared;
+
+    bytes += NC_MEMORY_FRONT;
+    drawn = drawn * 1103515245u + 12345u + (unsigned) nc_rank;
+    shared = on && !strcmp(on, "on") && (drawn >> 16 & 1);
+    if (shared)
+        MPI_Alloc_mem((MPI_Aint) (bytes < NC_MEMORY_SHARED ? NC_MEMORY_SHARED : bytes),
+                      MPI_INFO_NULL, &memory);
+    else
+        memory = malloc(bytes);
+    if (!memory)
+        return NULL;
+    memory[0] = (unsigned char) shared;
+    return memory + NC_MEMORY_FRONT;
+}
+
+static inline void nc_memory_free(void *memory)
+{
+    unsigned char *front = (unsigned char *) memory - NC_MEMORY_FRONT;
+
+    if (front[0])
+        MPI_Free_mem(front);
+    else
+        free(front);
+}
+
 /* Counts an error, and prints the first five of a rank. */
 static inline void nc_fail(const char *what, long a, long b)
 {

@@ -45,6 +45,12 @@ void MPIR_numacoll_inner_comm(MPIR_Comm *comm);
  * have different ones. */
 int MPIR_numacoll_renew_info(MPIR_Comm *comm, MPIR_Info *info);
 
+/* For MPI_Alloc_mem: a shared buffer (mpich/shared_buffers.h) of so many bytes, if the info key
+ * numacoll_shared_buffers or the variable wants one. NULL: MPICH is to allocate. free_mem: frees
+ * it; false: it is none. Any thread. */
+void *MPIR_numacoll_alloc_mem(size_t bytes, MPIR_Info *info);
+bool MPIR_numacoll_free_mem(void *buffer);
+
 /* The hwloc_topology_t that MPICH has loaded for this process, read-only; NULL: MPICH has none. */
 void *MPIR_numacoll_hwloc(void);
 

@@ -22,6 +22,7 @@
 #include "report.h"
 #include "rest.h"
 #include "settings.h"
+#include "shared_buffers.h"
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
@@ -115,6 +116,8 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
     MPIDI_NUMACOLL_segment_free(&state->segment);
+    if (state->shares)
+        MPIDI_NUMACOLL_shared_leave(state->shared, state->size);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
     MPL_free(state->memory);
     MPL_free(state);
@@ -201,6 +204,10 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->column_rank = NC_ARENA_TAKE(arena, size, int);
     state->told = nc_arena_take(arena, MPIDI_NUMACOLL_bells_bytes(state->size), 1, 8);
     state->peers = nc_arena_take(arena, MPIDI_NUMACOLL_cma_bytes(state->size), 1, 8);
+    state->shared = NC_ARENA_TAKE(arena, size, char *);
+    state->shared_bytes = NC_ARENA_TAKE(arena, size, size_t);
+    state->shared_scratch = nc_arena_take(arena, MPIDI_NUMACOLL_shared_scratch_bytes(state->size),
+                                          1, 8);
     state->queue_memory = nc_arena_take(arena, queue_bytes, 1, 8);
 }
 
@@ -365,16 +372,34 @@ static struct nc_wanted wanted_segment(const struct MPIDI_NUMACOLL_comm *state, 
                               .numa = state->numa};
 }
 
-/* Sets `direct` and `reads_directly`. Collective over the node's ranks. */
+/* Sets `direct`, `fetches` and `shares`. Collective over the node's ranks. */
 static int read_directly(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
-    int wanted = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SINGLE_COPY);
+    int mpi_errno = MPI_SUCCESS;
+    bool fetches = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SINGLE_COPY) !=
+                   MPIR_CVAR_NUMACOLL_SINGLE_COPY_off,
+         shares = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SHARED_BUFFERS) !=
+                  MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_off;
 
-    state->direct = (struct nc_direct){.fetch = MPIDI_NUMACOLL_cma_fetch, .context = state->peers};
-    state->reads_directly = false;
-    return wanted == MPIR_CVAR_NUMACOLL_SINGLE_COPY_off
-               ? MPI_SUCCESS
-               : MPIDI_NUMACOLL_cma_join(parent->node_comm, state->peers, &state->reads_directly);
+    state->fetches = state->shares = false;
+    if (fetches) {
+        mpi_errno = MPIDI_NUMACOLL_cma_join(parent->node_comm, state->peers, &state->fetches);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (shares) {
+        mpi_errno = MPIDI_NUMACOLL_shared_join(parent->node_comm, state->shared_scratch,
+                                               state->shared, state->shared_bytes, &state->shares);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    state->direct = (struct nc_direct){.shared = state->shares ? state->shared : NULL,
+                                       .shared_bytes = state->shared_bytes,
+                                       .fetch = state->fetches ? MPIDI_NUMACOLL_cma_fetch : NULL,
+                                       .context = state->peers};
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 static bool is_full(const struct MPIDI_NUMACOLL_comm *state)
@@ -438,6 +463,12 @@ fn_fail:
     goto fn_exit;
 }
 
+/* Whether this rank has read out of another one's buffer. */
+static bool read_any(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return state->traffic.shared || state->traffic.fetched;
+}
+
 /* Whether the ranks of this node should have a larger segment at this operation: they have used the
  * communicator for a while (1), or one of them has moved more than its ring holds, or has read
  * out of another one's buffer, so that there are long messages (2). Collective over the node's
@@ -447,7 +478,7 @@ static int should_grow(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_
 {
     NC_ERRFLAG_LOCAL(errflag);
     const struct nc_queue *q = &state->queue;
-    int wanted = q->head > q->geometry.slots || state->traffic.direct ? 2 : q->operation >= USED;
+    int wanted = q->head > q->geometry.slots || read_any(state) ? 2 : q->operation >= USED;
     int most[2] = {wanted, !offset};
     int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT,
                                                             MPI_MAX, node_comm, errflag);

@@ -1,5 +1,6 @@
-/* The info keys numacoll_<variable> of communicators: checks them, keeps them in the communicator
- * and shows them. MPICH calls the MPIR_ functions, which numacoll_mpir.h declares. Always built. */
+/* The info keys numacoll_<variable>: of communicators, which it checks, keeps in the communicator
+ * and shows; and of MPI_Alloc_mem. MPICH calls the MPIR_ functions, which numacoll_mpir.h declares.
+ * Always built. */
 
 #include "numacoll_mpir.h"
 
@@ -7,6 +8,7 @@
 #include "choose.h"
 #include "comm.h"
 #include "location.h"
+#include "shared_buffers.h"
 #endif
 #include "diag.h"
 #include "settings.h"
@@ -170,4 +172,46 @@ fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+/* ---- MPI_Alloc_mem ---- */
+
+#ifdef NUMACOLL_BUILD_SHM
+/* Whether a buffer is to be shared: the info key numacoll_shared_buffers, or the variable. A value
+ * that is none is like no key. */
+static bool is_to_be_shared(MPIR_Info *info)
+{
+    char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    int value, wanted = MPIR_CVAR_NUMACOLL_SHARED_BUFFERS;
+    const char *name = MPIDI_NUMACOLL_variables[NC_VAR_SHARED_BUFFERS].name;
+
+    for (int at = 0; next_key(info, &at, key, text);) {
+        if (!strcmp(key + strlen(PREFIX), name) &&
+            MPIDI_NUMACOLL_parse(NC_VAR_SHARED_BUFFERS, text, &value))
+            wanted = value;
+    }
+    return wanted != MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_off;
+}
+#endif
+
+void *MPIR_numacoll_alloc_mem(size_t bytes, MPIR_Info *info)
+{
+#ifdef NUMACOLL_BUILD_SHM
+    if (is_to_be_shared(info))
+        return MPIDI_NUMACOLL_shared_alloc(bytes);
+#else
+    (void) bytes;
+    (void) info;
+#endif
+    return NULL;
+}
+
+bool MPIR_numacoll_free_mem(void *buffer)
+{
+#ifdef NUMACOLL_BUILD_SHM
+    return MPIDI_NUMACOLL_shared_free(buffer);
+#else
+    (void) buffer;
+    return false;
+#endif
 }

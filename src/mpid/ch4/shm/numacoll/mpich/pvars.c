@@ -125,6 +125,9 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, true, NC_AT(copied_remote), 1,
         "bytes copied to or from shared memory of another NUMA node",
         "numacoll_copied_remote_bytes");
+    add(&used, true, NC_AT(copied_shared), 1,
+        "bytes copied out of the shared buffer of another process of the node",
+        "numacoll_copied_shared_bytes");
     add(&used, true, NC_AT(copied_cma), 1,
         "bytes copied by the kernel out of the buffer of another process of the node",
         "numacoll_copied_cma_bytes");

@@ -105,7 +105,10 @@ struct MPIDI_NUMACOLL_comm {
     bool unbound;            /* the NUMA node of some rank is unknown */
     struct nc_caches caches; /* of this node */
     struct nc_direct direct; /* how messages are read out of the buffers of other ranks */
-    bool reads_directly;     /* they are: SINGLE_COPY wants it, and the kernel allows it */
+    bool fetches;            /* they are fetched: SINGLE_COPY wants it, and the kernel allows it */
+    bool shares;             /* they are read out of shared buffers, which all ranks have mapped */
+    char **shared;           /* [size] the shared buffers of each rank, as mapped here */
+    size_t *shared_bytes;    /* [size] */
     struct nc_pace *pace;    /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */
@@ -116,7 +119,8 @@ struct MPIDI_NUMACOLL_comm {
     int *list;                  /* [size] a list of ranks */
     /* memory that fields above point into: */
     int *column_rank; /* [size] column.rank */
-    char *topo, *group_memory, *inside_memory, *data_memory, *told, *peers, *queue_memory;
+    char *topo, *group_memory, *inside_memory, *data_memory, *told, *peers, *shared_scratch,
+        *queue_memory;
     /* the op kernel that was looked up last: the next call often needs it again */
     struct {
         MPI_Op op;

@@ -41,10 +41,10 @@ static inline size_t nc_stream_rest(const struct nc_stream *stream)
 }
 
 /* Bytes that a process has copied between user buffers and shared memory: `local` where the shared
- * memory is on the NUMA node of the process, `remote` elsewhere. `direct`: straight out of another
- * process's user buffer. Private memory. */
+ * memory is on the NUMA node of the process, `remote` elsewhere. Straight out of another process's
+ * user buffer: `shared` out of its shared buffers, `fetched` by other means. Private memory. */
 struct nc_traffic {
-    uint64_t local, remote, direct;
+    uint64_t local, remote, shared, fetched;
 };
 
 /* Prefetches the first cache line of a contiguous user buffer for writing: the caller is about to

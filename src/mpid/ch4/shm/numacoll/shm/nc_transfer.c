@@ -53,8 +53,10 @@ static struct nc_control_header point_to(const struct nc_transfer *t, struct nc_
                                          struct nc_origin *origin)
 {
     struct nc_control_header header = {.total = nc_stream_rest(stream), .direct = 1};
+    const char *bytes = stream->bytes + stream->at;
 
-    *origin = (struct nc_origin){stream->bytes + stream->at, t->queue->rank};
+    *origin = (struct nc_origin){
+        .bytes = bytes, .rank = t->queue->rank, .offset = nc_transfer_shared_offset(t, bytes)};
     stream->at = stream->length;
     return header;
 }
@@ -189,8 +191,14 @@ void nc_transfer_fetch(const struct nc_transfer *t, struct nc_flow *flow)
     memcpy(&origin, flow->control->payload, sizeof origin);
     if (n > flow->header.total)
         n = flow->header.total;
-    flow->copied = fetch(t, flow->stream, origin, n);
-    t->traffic->direct += n;
+    if (origin.offset) {
+        flow->copied = nc_copy_out(flow->stream, t->direct->shared[origin.rank] + origin.offset, n,
+                                   flow->how, NULL);
+        t->traffic->shared += n;
+    } else {
+        flow->copied = fetch(t, flow->stream, origin, n);
+        t->traffic->fetched += n;
+    }
 }
 
 void nc_transfer_out(const struct nc_transfer *t, struct nc_flow *flow, uint64_t i,

@@ -69,17 +69,24 @@ struct nc_flow {
     int copied;    /* 0, or the error of a copy; after it no more is copied */
 };
 
-/* Where a message is that does not go through shared memory. */
+/* Where a message is that does not go through the queue. */
 struct nc_origin {
     const char *bytes; /* in the memory of .. */
     int rank;
+    uint64_t offset; /* in the shared buffers of that rank, bytes; 0: it is not in them */
 };
 
-/* How messages are read straight out of the user buffer of another rank. Private to a rank. */
+/* How messages are read straight out of the user buffer of another rank: out of its shared buffers,
+ * if the message is there, otherwise by `fetch`. Private to a rank. */
 struct nc_direct {
     /* bytes, at least NC_INLINE_BYTES: messages of no more go through the queue */
     size_t above;
-    /* Copies n bytes of `from` to `to`. 0, or an error, which ends the copies of a message. */
+    /* [ranks] the shared buffers of each rank, as this process has mapped them; NULL: there are
+     * none. Nobody's message is at their first byte. */
+    char *const *shared;
+    const size_t *shared_bytes; /* [ranks] their lengths */
+    /* Copies n bytes of `from` to `to`. 0, or an error, which ends the copies of a message. NULL:
+     * only messages in shared buffers are read directly. */
     int (*fetch)(void *context, void *to, const struct nc_origin *from, size_t n);
     void *context;
 };
@@ -150,12 +157,25 @@ static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
     return nc_stream_rest(stream) <= NC_INLINE_BYTES;
 }
 
+/* Where bytes of this rank are in its shared buffers; 0: not there. */
+static inline uint64_t nc_transfer_shared_offset(const struct nc_transfer *transfer,
+                                                 const char *bytes)
+{
+    const struct nc_direct *d = transfer->direct;
+    int me = transfer->queue->rank;
+    uint64_t offset = d->shared ? (uint64_t) ((uintptr_t) bytes - (uintptr_t) d->shared[me]) : 0;
+
+    return d->shared && offset < d->shared_bytes[me] ? offset : 0;
+}
+
 /* Whether the rest of the stream is to be read straight out of its buffer. The caller decides. */
 static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
                                          const struct nc_stream *stream)
 {
-    return __builtin_expect(transfer->direct != NULL, 0) && stream->bytes &&
-           nc_stream_rest(stream) > transfer->direct->above;
+    const struct nc_direct *d = transfer->direct;
+
+    return __builtin_expect(d != NULL, 0) && stream->bytes && nc_stream_rest(stream) > d->above &&
+           (d->fetch || nc_transfer_shared_offset(transfer, stream->bytes + stream->at));
 }
 
 /* Bytes of the payload of a control slot. */

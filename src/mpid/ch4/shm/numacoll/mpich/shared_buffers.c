@@ -1,0 +1,280 @@
+/* Shared buffers. See shared_buffers.h. */
+
+#define _GNU_SOURCE
+#include "shared_buffers.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../core/nc_extents.h"
+#include "backing.h"
+#include "compat.h"
+
+/* The first page of a file, written by its owner before others hear of the file. They compare it:
+ * in another PID namespace the descriptor of that number may be something else. */
+struct front {
+    uint64_t number; /* another one for each process */
+};
+
+/* The file of a process, mapped. */
+struct file {
+    struct file *next;
+    int64_t pid;
+    uint64_t number;
+    char *base;
+    size_t bytes;
+    int users; /* communicators */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+
+/* The file of this process; base NULL: none, as it has not been asked for or is refused. */
+static struct {
+    struct file file;
+    struct nc_extents extents;
+    int fd;
+    bool refused;
+} own;
+
+static struct file *others; /* those of other processes that communicators use */
+
+/* ---- the file of this process ---- */
+
+static size_t page_bytes(void)
+{
+    return (size_t) sysconf(_SC_PAGESIZE);
+}
+
+/* How long the file is. It takes addresses of all processes of the node, not memory: together they
+ * have at most a quarter of those of x86-64, and each at most the node's memory, unless the limit
+ * says otherwise. */
+static size_t file_bytes(void)
+{
+    const uint64_t addresses = 1ull << 45;
+    uint64_t bytes = (uint64_t) sysconf(_SC_PHYS_PAGES) * page_bytes();
+
+    if (bytes > addresses / (uint64_t) MPIR_Process.local_size)
+        bytes = addresses / (uint64_t) MPIR_Process.local_size;
+    if (MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT >= 0)
+        bytes = (uint64_t) MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT << 20;
+    return (size_t) (bytes / page_bytes() + 1) * page_bytes(); /* and the front */
+}
+
+static char *map(int fd, size_t bytes, int protection)
+{
+    void *base = mmap(NULL, bytes, protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+/* Makes the file of this process. The lock is held. */
+static void make_own(void)
+{
+    struct timespec now;
+    size_t bytes = file_bytes();
+    char *base = NULL;
+
+    if (own.file.base || own.refused)
+        return;
+    own.fd = MPIDI_NUMACOLL_backing_make(NC_BACKING_MEMFD, NULL);
+    if (own.fd >= 0 && MPIDI_NUMACOLL_backing_set_size(NC_BACKING_MEMFD, own.fd, bytes))
+        base = map(own.fd, bytes, PROT_READ | PROT_WRITE);
+    /* a lack of memory fails here, and is no SIGBUS */
+    if (base && fallocate(own.fd, 0, 0, (off_t) page_bytes())) {
+        munmap(base, bytes);
+        base = NULL;
+    }
+    if (!base) {
+        if (own.fd >= 0)
+            close(own.fd);
+        own.refused = true;
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    own.extents = (struct nc_extents){.first = page_bytes(), .end = bytes};
+    own.file = (struct file){.pid = getpid(), .base = base, .bytes = bytes};
+    own.file.number = (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec ^
+                      (uint64_t) own.file.pid << 40 ^ (uint64_t) (uintptr_t) base;
+    *(struct front *) base = (struct front){own.file.number};
+}
+
+/* Room for one more extent; false: no memory. */
+static bool make_room(struct nc_extents *e)
+{
+    enum { MORE = 64 };
+    struct nc_extent *larger;
+
+    if (e->count < e->room)
+        return true;
+    larger = MPL_realloc(e->extent, (size_t) (e->room + MORE) * sizeof *larger, MPL_MEM_USER);
+    if (!larger)
+        return false;
+    e->extent = larger;
+    e->room += MORE;
+    return true;
+}
+
+void *MPIDI_NUMACOLL_shared_alloc(size_t bytes)
+{
+    size_t page = page_bytes(), whole = (bytes + page - 1) / page * page;
+    uint64_t start;
+    void *buffer = NULL;
+
+    if (bytes < NC_SHARED_LEAST || whole < bytes)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    make_own();
+    /* a child that has been forked has its parent's file, but what it takes there the parent would
+     * take, too */
+    if (own.file.base && own.file.pid == getpid() && make_room(&own.extents) &&
+        nc_extents_take(&own.extents, whole, &start))
+        buffer = own.file.base + start;
+    pthread_mutex_unlock(&lock);
+    return buffer;
+}
+
+bool MPIDI_NUMACOLL_shared_free(void *buffer)
+{
+    uint64_t start, bytes = 0;
+    bool ours;
+
+    pthread_mutex_lock(&lock);
+    start = (uint64_t) ((uintptr_t) buffer - (uintptr_t) own.file.base);
+    ours = own.file.base && start < own.file.bytes;
+    if (ours && own.file.pid == getpid())
+        bytes = nc_extents_give(&own.extents, start);
+    if (bytes)
+        fallocate(own.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t) start, (off_t) bytes);
+    pthread_mutex_unlock(&lock);
+    return ours;
+}
+
+/* ---- those of other processes ---- */
+
+/* What each rank tells the others; bytes 0: it has no file. */
+struct told {
+    int64_t pid;
+    uint64_t number, bytes;
+    int fd;
+};
+
+size_t MPIDI_NUMACOLL_shared_scratch_bytes(int size)
+{
+    return (size_t) size * sizeof(struct told);
+}
+
+/* Maps the file of another process. It is read only, and not in core dumps: its owner's has it. */
+static char *map_other(const struct told *told)
+{
+    int fd = MPIDI_NUMACOLL_backing_open(NC_BACKING_MEMFD, (int) told->pid, told->fd, NULL,
+                                         told->bytes);
+    char *base = fd >= 0 ? map(fd, told->bytes, PROT_READ) : NULL;
+
+    if (fd >= 0)
+        close(fd);
+    if (base && ((const struct front *) base)->number != told->number) {
+        munmap(base, told->bytes);
+        base = NULL;
+    }
+    if (base)
+        madvise(base, told->bytes, MADV_DONTDUMP);
+    return base;
+}
+
+/* Finds the file that a rank has told of, or maps it; NULL: refused. It counts one user more. The
+ * lock is held. */
+static char *use(const struct told *told)
+{
+    struct file *f = others;
+
+    if (told->number == own.file.number && told->pid == own.file.pid)
+        return own.file.base;
+    while (f && (f->number != told->number || f->pid != told->pid))
+        f = f->next;
+    if (!f) {
+        f = MPL_malloc(sizeof *f, MPL_MEM_COLL);
+        if (!f)
+            return NULL;
+        *f = (struct file){.next = others,
+                           .pid = told->pid,
+                           .number = told->number,
+                           .base = map_other(told),
+                           .bytes = told->bytes};
+        if (!f->base) {
+            MPL_free(f);
+            return NULL;
+        }
+        others = f;
+    }
+    f->users++;
+    return f->base;
+}
+
+int MPIDI_NUMACOLL_shared_join(MPIR_Comm *node_comm, void *scratch, char **base, size_t *bytes,
+                               bool *all)
+{
+    NC_ERRFLAG_LOCAL(errflag);
+    int mpi_errno = MPI_SUCCESS, size = node_comm->local_size, mapped = 1;
+    struct told mine = {.bytes = 0}, *told = scratch;
+
+    *all = false;
+    memset(base, 0, (size_t) size * sizeof *base);
+    pthread_mutex_lock(&lock);
+    make_own();
+    if (own.file.base)
+        mine = (struct told){own.file.pid, own.file.number, own.file.bytes, own.fd};
+    pthread_mutex_unlock(&lock);
+    mpi_errno = MPIR_Allgather_intra_brucks(&mine, sizeof mine, NC_TYPE_BYTE, told, sizeof mine,
+                                            NC_TYPE_BYTE, node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < size && mapped; i++) {
+        base[i] = told[i].bytes ? use(&told[i]) : NULL;
+        bytes[i] = told[i].bytes;
+        mapped = base[i] != NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    /* the owners have their descriptors until all have looked, and longer */
+    mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &mapped, 1, NC_TYPE_INT,
+                                                        MPI_MIN, node_comm, errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    *all = mapped;
+    if (!mapped)
+        MPIDI_NUMACOLL_shared_leave(base, size);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    MPIDI_NUMACOLL_shared_leave(base, size);
+    goto fn_exit;
+}
+
+/* Gives up one use of the file that is mapped at `base`, if it is another process's. The lock is
+ * held. */
+static void give_up(const char *base)
+{
+    for (struct file **at = &others; *at; at = &(*at)->next) {
+        struct file *f = *at;
+        if (f->base != base)
+            continue;
+        if (--f->users == 0) {
+            munmap(f->base, f->bytes);
+            *at = f->next;
+            MPL_free(f);
+        }
+        return;
+    }
+}
+
+void MPIDI_NUMACOLL_shared_leave(char *const *base, int size)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < size; i++) {
+        if (base[i])
+            give_up(base[i]);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,39 @@
+/* Shared buffers: memory of MPI_Alloc_mem that all processes of the node can read. Each process has
+ * one file in memory for them, as long as its buffers may ever be together, whose pages there are
+ * only where a buffer is; the others map it once, when they first have a communicator with that
+ * process, and so never look for a single buffer. PROTOCOLS.md, section 3.8. info.c and comm.c call
+ * this. */
+
+#ifndef NUMACOLL_SHARED_BUFFERS_H_INCLUDED
+#define NUMACOLL_SHARED_BUFFERS_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpidimpl.h"
+
+/* Bytes of a buffer, at least; what is smaller is never read directly, and is left to malloc. */
+#define NC_SHARED_LEAST 65536
+
+/* A buffer of so many bytes, which begins with a page, all zero. NULL: it is too small, the limit
+ * is reached, or the system refuses. Any thread. */
+void *MPIDI_NUMACOLL_shared_alloc(size_t bytes);
+
+/* Frees a buffer; its pages are gone from all processes. False: it is no shared buffer. Any thread.
+ */
+bool MPIDI_NUMACOLL_shared_free(void *buffer);
+
+/* Scratch memory of MPIDI_NUMACOLL_shared_join, bytes, for so many ranks. */
+size_t MPIDI_NUMACOLL_shared_scratch_bytes(int size);
+
+/* Maps the files of all ranks of node_comm. base[size], bytes[size]: where they are here. *all,
+ * alike on all ranks: each rank has mapped each file; if not, none is mapped for this communicator.
+ * Collective over node_comm; errors: of MPICH's messages. */
+int MPIDI_NUMACOLL_shared_join(MPIR_Comm *node_comm, void *scratch, char **base, size_t *bytes,
+                               bool *all);
+
+/* Ends the use of what shared_join has mapped for a communicator of `size` ranks on the node.
+ * Local. */
+void MPIDI_NUMACOLL_shared_leave(char *const *base, int size);
+
+#endif

@@ -1,0 +1,182 @@
+/* Tests collectives in memory of MPI_Alloc_mem that the ranks of a node share: buffers that are
+ * freed right after the call and allocated anew, some of malloc, with gaps, in windows. At the end
+ * rank 0 prints the performance variables that counted something: pvar NAME VALUE. Without a node
+ * that has all ranks, or where sharing is refused, the data must be right as well.
+ *
+ *   shared_buffers [ROUNDS] */
+
+#include <dirent.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nctest.h"
+
+enum { LONGEST = 3 << 20, GAP = 3 };
+
+static unsigned long drawn = 1; /* alike on all ranks */
+
+static int draw(int below)
+{
+    drawn = drawn * 6364136223846793005ul + 1442695040888963407ul;
+    return (int) ((drawn >> 33) % (unsigned) below);
+}
+
+static void fill(unsigned char *at, int bytes, int seed)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = nc_byte((size_t) i, seed);
+}
+
+/* stride: from one byte of the message to the next */
+static void expect(const unsigned char *at, int bytes, int stride, int seed, const char *what)
+{
+    for (int i = 0; i < bytes; i++) {
+        if (at[(size_t) i * (size_t) stride] != nc_byte((size_t) i, seed)) {
+            nc_fail(what, i, seed);
+            return;
+        }
+    }
+}
+
+/* The root frees its buffer, or fills it with something else, as soon as it may. Readers have gaps
+ * now and then. */
+static void broadcast(int round)
+{
+    int bytes = 1 + draw(LONGEST), root = draw(nc_size), freed = draw(2), gaps = draw(2);
+    int stride = gaps && nc_rank != root ? GAP : 1;
+    unsigned char *buffer = nc_memory_alloc((size_t) bytes * (size_t) stride);
+    MPI_Datatype type = MPI_BYTE;
+
+    if (stride > 1) {
+        MPI_Type_create_resized(MPI_BYTE, 0, stride, &type);
+        MPI_Type_commit(&type);
+    }
+    if (nc_rank == root)
+        fill(buffer, bytes, round);
+    nc_bcast(buffer, bytes, type, root, MPI_COMM_WORLD);
+    if (nc_rank == root && !freed)
+        memset(buffer, 0x55, (size_t) bytes);
+    else if (nc_rank != root)
+        expect(buffer, bytes, stride, round, "bcast");
+    if (type != MPI_BYTE)
+        MPI_Type_free(&type);
+    nc_memory_free(buffer);
+}
+
+/* Blocks of different lengths; what has been sent is overwritten at once. */
+static void blocks(int round)
+{
+    int counts[nc_size], displs[nc_size], all = 0, root = draw(nc_size), most = LONGEST / nc_size;
+    unsigned char *mine, *whole;
+
+    for (int r = 0; r < nc_size; r++) {
+        counts[r] = draw(most);
+        displs[r] = all;
+        all += counts[r];
+    }
+    mine = nc_memory_alloc((size_t) most);
+    whole = nc_memory_alloc((size_t) all + 1);
+
+    fill(mine, counts[nc_rank], round + nc_rank);
+    nc_count(NC_GATHERV, MPI_COMM_WORLD);
+    MPI_Gatherv(mine, counts[nc_rank], MPI_BYTE, whole, counts, displs, MPI_BYTE, root,
+                MPI_COMM_WORLD);
+    memset(mine, 0x55, (size_t) most);
+    for (int r = 0; r < nc_size && nc_rank == root; r++)
+        expect(whole + displs[r], counts[r], 1, round + r, "gatherv");
+
+    for (int r = 0; r < nc_size && nc_rank == root; r++)
+        fill(whole + displs[r], counts[r], round + 2 * r);
+    nc_count(NC_SCATTERV, MPI_COMM_WORLD);
+    MPI_Scatterv(whole, counts, displs, MPI_BYTE, mine, counts[nc_rank], MPI_BYTE, root,
+                 MPI_COMM_WORLD);
+    memset(whole, 0x55, (size_t) all);
+    expect(mine, counts[nc_rank], 1, round + 2 * nc_rank, "scatterv");
+
+    fill(whole + displs[nc_rank], counts[nc_rank], round + 3 * nc_rank);
+    nc_count(NC_ALLGATHERV, MPI_COMM_WORLD);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, whole, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
+    for (int r = 0; r < nc_size; r++)
+        expect(whole + displs[r], counts[r], 1, round + 3 * r, "allgatherv in place");
+    memset(whole, 0x55, (size_t) all);
+    nc_memory_free(mine);
+    nc_memory_free(whole);
+}
+
+/* A neighbour puts the message into the root's window, from where it is broadcast. */
+static void window(int round)
+{
+    int bytes = 1 + draw(LONGEST), root = draw(nc_size), putter = (root + 1) % nc_size;
+    int created = draw(2);
+    unsigned char *buffer, *message = malloc((size_t) bytes);
+    struct nc_pvar inside[NC_COLLECTIVE_COUNT];
+    MPI_Win win;
+
+    fill(message, bytes, round);
+    nc_inside_begins(inside);
+    if (created) {
+        MPI_Alloc_mem(bytes, MPI_INFO_NULL, &buffer);
+        MPI_Win_create(buffer, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    } else {
+        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &buffer, &win);
+    }
+    MPI_Win_fence(0, win);
+    if (nc_rank == putter)
+        MPI_Put(message, bytes, MPI_BYTE, root, 0, bytes, MPI_BYTE, win);
+    MPI_Win_fence(0, win);
+    nc_inside_ends(inside);
+    nc_bcast(buffer, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    expect(buffer, bytes, 1, round, "out of a window");
+    nc_inside_begins(inside);
+    MPI_Win_free(&win);
+    nc_inside_ends(inside);
+    if (created)
+        MPI_Free_mem(buffer);
+    free(message);
+}
+
+/* KiB of memory in the files of this process that others map: those behind its descriptors. */
+static long shared_kib(void)
+{
+    char path[64], target[PATH_MAX];
+    long kib = 0;
+    DIR *all = opendir("/proc/self/fd");
+
+    for (struct dirent *e; all && (e = readdir(all));) {
+        struct stat st;
+        ssize_t n;
+        snprintf(path, sizeof path, "/proc/self/fd/%.20s", e->d_name);
+        n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = 0;
+        if (strstr(target, "memfd:numacoll") && stat(path, &st) == 0)
+            kib += st.st_blocks / 2;
+    }
+    if (all)
+        closedir(all);
+    return kib;
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 1 ? atoi(argv[1]) : 60;
+    static struct nc_pvar all[256];
+    int pvars;
+    long before;
+
+    nc_init(&argc, &argv);
+    pvars = nc_pvars_open(all, 256);
+    for (int i = 0; i < 2; i++) /* what is made once: segments, this process's own file */
+        broadcast(i);
+    before = shared_kib();
+    for (int i = 0; i < rounds; i++) {
+        broadcast(i);
+        blocks(i);
+        if (i % 8 == 0)
+            window(i);
+    }
+    if (shared_kib() > before + 64)
+        nc_fail("KiB of freed buffers are still there, of KiB", before, shared_kib());
+    nc_pvars_print(all, pvars);
+    return nc_finish();
+}
