@@ -309,15 +309,28 @@ static int reduce_ordered(struct rank *r, uint64_t *dice)
     return reduce_in_order(r, to, random_next(dice));
 }
 
+/* Where nothing is read directly, nobody looks for shared buffers. */
+static int allreduce_shared(struct rank *r, uint64_t *dice)
+{
+    to_reduce(r, dice);
+    return r->run->direct == BY_QUEUE ? reduce_up(r, random_next(dice))
+                                      : reduce_shared(r, random_next(dice));
+}
+
 /* One row for each operation. A run of kinds "all" draws from all rows. */
 static const struct {
     const char *name;
     int (*run)(struct rank *r, uint64_t *dice); /* returns the errors found on this rank */
 } operations[] = {
-    {"bcast", broadcast},     {"scatter", scatter},
-    {"gather", gather},       {"gather_left", gather_left},
-    {"allgather", allgather}, {"barrier", barrier},
-    {"reduce", reduce},       {"reduce_ordered", reduce_ordered},
+    {"bcast", broadcast},
+    {"scatter", scatter},
+    {"gather", gather},
+    {"gather_left", gather_left},
+    {"allgather", allgather},
+    {"barrier", barrier},
+    {"reduce", reduce},
+    {"reduce_ordered", reduce_ordered},
+    {"allreduce_shared", allreduce_shared},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

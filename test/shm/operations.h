@@ -51,7 +51,7 @@ struct run {
 /* Bytes of a user buffer. */
 static inline size_t user_bytes_of(const struct run *run)
 {
-    return 2 * run->largest + 1000;
+    return (2 * run->largest + 1000) / NC_LINE * NC_LINE;
 }
 
 /* A random number. Ranks with equal states draw equal numbers, without shared memory. */
@@ -144,6 +144,8 @@ void to_receive(struct rank *r, int at, int message);
  * kernel may fail: then that rank must report it, and all the others go on. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
+/* An allreduce of which the transfer may read directly. */
+int reduce_shared(struct rank *r, uint64_t choice);
 
 /* The bits of the operations that have these names, separated by blanks; for struct rank. */
 unsigned operations_named(const char *kinds);

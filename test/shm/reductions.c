@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shm/nc_reduce.h"
+#include "shm/nc_reduce_shared.h"
 
 /* ---- operations on an element: b := a op b ---- */
 
@@ -324,6 +325,61 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
     wrong += unequal != differs;
     if (!c.breaks)
         wrong += wrong_in(r, &c, joined, receives ? &range : &none);
+    free(c.temporary);
+    return wrong;
+}
+
+/* ---- out of shared buffers ---- */
+
+/* The ranks of this rank's block of `columns` neighbours, in block[]: with the team of every rank
+ * that has this one's place in its block, rows and columns of a table. */
+static struct nc_team block_of(const struct rank *r, int columns, int *block)
+{
+    int me = r->queue->rank;
+
+    for (int i = 0; i < columns; i++)
+        block[i] = me / columns * columns + i;
+    return (struct nc_team){block, columns, me % columns};
+}
+
+/* A number that divides the ranks. */
+static int divisor_of(int ranks, uint64_t choice)
+{
+    int d = 1 + (int) (choice % (unsigned) ranks);
+
+    while (ranks % d)
+        d--;
+    return d;
+}
+
+/* Now and then the elements of one rank are not plain; then, and if not all buffers are shared and
+ * all lengths equal, nothing may be done. */
+int reduce_shared(struct rank *r, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, block[ranks],
+        breaker = breaker_of(r->run, choice),
+        odd = choice >> 20 & 7 ? -1 : (int) (choice >> 23) % ranks;
+    int columns = divisor_of(ranks, choice >> 16);
+    struct nc_team neighbours = block_of(r, columns, block), others = team_of(r, columns);
+    bool turned = choice >> 9 & 1, joined[ranks], expected = r->run->direct == SHARED && odd < 0,
+         served;
+    struct reduction c = prepare(r, add, breaker, choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
+    size_t count = r->length[me] / r->element;
+    struct nc_range all = {.first = 0, .count = count}, none = {0, 0};
+    int error, wrong = 0;
+
+    for (int i = 0; i < ranks; i++) {
+        joined[i] = true;
+        expected = expected && r->length[i] == r->length[me];
+    }
+    error = nc_allreduce_shared_node(r->transfer, turned ? &others : &neighbours,
+                                     turned ? &neighbours : &others, &kernel, count, me != odd,
+                                     &served);
+    wrong += served != expected;
+    wrong += error != (served && c.breaks ? c.error : 0);
+    if (breaker < 0)
+        wrong += wrong_in(r, &c, joined, served ? &all : &none);
     free(c.temporary);
     return wrong;
 }

@@ -280,7 +280,7 @@ static int rank_main(const void *argument, int rank)
 
     r.other = r.length + ranks;
     r.sent = r.other + ranks;
-    r.memory = is_shared(run, rank) ? (unsigned char *) run->shared[rank] + 1
+    r.memory = is_shared(run, rank) ? (unsigned char *) run->shared[rank] + NC_LINE
                                     : malloc((ranks + 1) * r.user_bytes);
     make_place(&place, run);
     bcast.route = place.route[rank];
@@ -316,7 +316,7 @@ static void check(struct run run)
     char *region[ranks], *shared[ranks];
     size_t segment = nc_layout_bytes(&run.geometry), bells = ranks * sizeof *run.bell,
            /* of a rank; nobody's message is at the first byte */
-        own = (ranks + 1) * user_bytes_of(&run) + 1,
+        own = (ranks + 1) * user_bytes_of(&run) + NC_LINE,
            bytes = segment + bells + (run.direct >= SHARED ? ranks * own : 0), shared_bytes[ranks];
 
     run.region = region;
@@ -471,6 +471,29 @@ static void out_of_shared_buffers(void **state)
     (void) state;
     read_directly(SHARED);
     read_directly(SHARED_OR_FETCHED);
+}
+
+/* Ranks go on to other operations that write their buffers. With broken kernels, and where some
+ * buffers are not shared. */
+static void reduces_out_of_shared_buffers(void **state)
+{
+    struct run run = {.geometry = GEOMETRY(6, 2, 512, 2),
+                      .kinds = "allreduce_shared bcast reduce",
+                      .tree = NC_TREE_KNOMIAL,
+                      .k = 2,
+                      .direct = SHARED,
+                      .operations = 3000,
+                      .largest = 20000,
+                      .delays = 50};
+
+    (void) state;
+    check(run);
+    run.mismatch = run.breaks = true;
+    run.waits = SLEEPING;
+    check(run);
+    run.direct = SHARED_OR_FETCHED;
+    run.geometry = GEOMETRY(5, 2, 512, 2);
+    check(run);
 }
 
 static void lengths_that_differ(void **state)
@@ -1281,6 +1304,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(model_fragments),
                                        cmocka_unit_test(out_of_the_buffers),
                                        cmocka_unit_test(out_of_shared_buffers),
+                                       cmocka_unit_test(reduces_out_of_shared_buffers),
                                        cmocka_unit_test(lengths_that_differ),
                                        cmocka_unit_test(many_more_ranks_than_processors),
                                        cmocka_unit_test(several_numa_nodes),

@@ -19,8 +19,7 @@ struct range {
 
 static void make(struct range *r, uint64_t first)
 {
-    r->extents =
-        (struct nc_extents){.first = first, .end = END, .extent = r->extent, .room = ROOM};
+    r->extents = (struct nc_extents){.first = first, .end = END, .extent = r->extent, .room = ROOM};
 }
 
 static void first_fit(void **state)
@@ -35,7 +34,11 @@ static void first_fit(void **state)
         assert_int_equal(at, 100 + 100 * i);
     }
     assert_false(nc_extents_take(&r.extents, 1, &at));
+    assert_int_equal(nc_extents_find(&r.extents, 300), 100);
+    assert_int_equal(nc_extents_find(&r.extents, 299), 0);
+    assert_int_equal(nc_extents_find(&r.extents, 999), 0);
     assert_int_equal(nc_extents_give(&r.extents, 300), 100);
+    assert_int_equal(nc_extents_find(&r.extents, 300), 0);
     assert_int_equal(nc_extents_give(&r.extents, 300), 0);
     assert_int_equal(nc_extents_give(&r.extents, 350), 0);
     assert_int_equal(nc_extents_give(&r.extents, 700), 100);

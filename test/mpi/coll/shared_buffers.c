@@ -104,6 +104,41 @@ static void blocks(int round)
     nc_memory_free(whole);
 }
 
+/* Operands and results are all of MPI_Alloc_mem, or of malloc or MPI_Alloc_mem as is drawn on each
+ * rank; or on each rank one buffer. */
+static void reduction(int round)
+{
+    int count = 1 + draw(LONGEST / (int) sizeof(int)), in_place = draw(3) == 0, alike = draw(2);
+    size_t bytes = (size_t) count * sizeof(int);
+    int *mine, *result;
+
+    if (alike) {
+        MPI_Alloc_mem((MPI_Aint) bytes, MPI_INFO_NULL, &mine);
+        MPI_Alloc_mem((MPI_Aint) bytes, MPI_INFO_NULL, &result);
+    } else {
+        mine = nc_memory_alloc(bytes);
+        result = nc_memory_alloc(bytes);
+    }
+    for (int i = 0; i < count; i++)
+        (in_place ? result : mine)[i] = round + nc_rank * i;
+    nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    memset(mine, 0x55, bytes);
+    for (int i = 0; i < count; i++) {
+        if (result[i] != nc_size * round + nc_size * (nc_size - 1) / 2 * i) {
+            nc_fail("allreduce", i, round);
+            break;
+        }
+    }
+    if (alike) {
+        MPI_Free_mem(mine);
+        MPI_Free_mem(result);
+    } else {
+        nc_memory_free(mine);
+        nc_memory_free(result);
+    }
+}
+
 /* A neighbour puts the message into the root's window, from where it is broadcast. */
 static void window(int round)
 {
@@ -157,6 +192,83 @@ static long shared_kib(void)
     return kib;
 }
 
+/* Mappings of files in memory of numacoll; none that is so long that no buffer can be may be part
+ * of a core dump, for which the kernel would fill it with memory. */
+static int mappings(void)
+{
+    FILE *all = fopen("/proc/self/smaps", "r");
+    char line[4096];
+    int n = 0, ours = 0;
+    unsigned long from, to, bytes = 0;
+
+    while (all && fgets(line, sizeof line, all)) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+            ours = strstr(line, "/memfd:numacoll") != NULL;
+            n += ours;
+            bytes = to - from;
+        }
+        if (ours && bytes > 1ul << 30 && !strncmp(line, "VmFlags:", 8) && !strstr(line, " dd"))
+            nc_fail("so many KiB may be dumped", (long) (bytes >> 10), 0);
+    }
+    if (all)
+        fclose(all);
+    return n;
+}
+
+/* Communicators map nothing for each of them that stays. */
+static void communicators(void)
+{
+    int before = mappings();
+
+    for (int i = 0; i < 10; i++) {
+        int n = 100000;
+        unsigned char *buffer = nc_memory_alloc((size_t) n);
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        fill(buffer, n, i);
+        for (int k = 0; k < 3; k++)
+            nc_bcast(buffer, n, MPI_BYTE, k % nc_size, comm);
+        expect(buffer, n, 1, i, "on a duplicate");
+        MPI_Comm_free(&comm);
+        nc_memory_free(buffer);
+    }
+    if (mappings() > before)
+        nc_fail("mappings, of once", mappings(), before);
+}
+
+/* A program may close descriptors that it does not know, and open a file, which gets the number of
+ * one of them. Nothing may happen to that file when a buffer is freed. */
+static void closed_descriptors(void)
+{
+    char path[64], target[PATH_MAX], name[] = "/tmp/shared_buffers.XXXXXX";
+    static char text[1 << 20], found[1 << 20];
+    void *buffer;
+    int file;
+
+    MPI_Alloc_mem(sizeof text, MPI_INFO_NULL, &buffer);
+    memset(buffer, 1, sizeof text);
+    memset(text, 'x', sizeof text);
+    for (int fd = 3; fd < 1024; fd++) {
+        ssize_t n;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = 0;
+        if (!strstr(target, "memfd:numacoll"))
+            continue;
+        file = mkstemp(name);
+        dup2(file, fd);
+        close(file);
+        if (write(fd, text, sizeof text) != sizeof text)
+            nc_fail("cannot write", fd, 0);
+        MPI_Free_mem(buffer);
+        if (pread(fd, found, sizeof found, 0) != sizeof found || memcmp(text, found, sizeof text))
+            nc_fail("somebody else's file has changed", fd, 0);
+        unlink(name);
+        return;
+    }
+    MPI_Free_mem(buffer);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 60;
@@ -172,11 +284,14 @@ int main(int argc, char **argv)
     for (int i = 0; i < rounds; i++) {
         broadcast(i);
         blocks(i);
+        reduction(i);
         if (i % 8 == 0)
             window(i);
     }
     if (shared_kib() > before + 64)
         nc_fail("KiB of freed buffers are still there, of KiB", before, shared_kib());
+    communicators();
     nc_pvars_print(all, pvars);
+    closed_descriptors();
     return nc_finish();
 }

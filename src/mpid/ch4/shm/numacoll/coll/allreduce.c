@@ -9,6 +9,9 @@
  *               chunk c comes down
  *   rab         reduce up to the highest level, on which all members combine; broadcast below it
  *
+ * With SHARED_BUFFERS long messages are sliced without copying them first, if the buffers of all
+ * ranks are shared ones (shm/nc_reduce_shared.h).
+ *
  * On several nodes there are rb and rab only. Elements larger than a slot, and on several nodes
  * operations that do not commute and elements that are not plain (reduction.h), are reduced as a
  * whole and then broadcast. */
@@ -18,6 +21,7 @@
 #include "bodies.h"
 #include "reduce.h"
 #include "../mpich/choose.h"
+#include "../shm/nc_reduce_shared.h"
 
 /* Elements first .. first + n - 1 of `of` as a stream. *typed must live as long as the stream. */
 static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first,
@@ -64,26 +68,17 @@ static int symmetric(struct nc_reduction *r)
 
 /* ---- sliced ---- */
 
-/* The slice of `whole` that rank i of a team combines. */
-static struct nc_range slice_of(const struct nc_range *whole, const struct nc_team *team, int i)
-{
-    size_t n = whole->count, size = (size_t) team->size;
-    size_t begin = n * (size_t) i / size, end = n * (size_t) (i + 1) / size;
-
-    return (struct nc_range){whole->first + begin, end - begin};
-}
-
 /* An allgather of the team: every rank gets the slices of all ranks of the team into its result. */
 static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
                          const struct nc_range *whole)
 {
     struct MPIDI_NUMACOLL_comm *state = r->call->state;
-    struct nc_range mine = slice_of(whole, team, team->index);
+    struct nc_range mine = nc_range_slice(whole, team, team->index);
     struct nc_typed typed;
     struct nc_stream stream;
 
     for (int i = 0; i < team->size; i++) {
-        struct nc_range slice = slice_of(whole, team, i);
+        struct nc_range slice = nc_range_slice(whole, team, i);
         int rank = team->rank[i];
         stream_of(r, &r->result, slice.first, slice.count, &state->typed[rank],
                   &state->stream[rank]);
@@ -99,8 +94,8 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
 static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
 {
     const struct nc_team *row = &r->call->state->row, *column = &r->call->state->column;
-    struct nc_range slice = slice_of(chunk, row, row->index);
-    struct nc_range mine = slice_of(&slice, column, column->index);
+    struct nc_range slice = nc_range_slice(chunk, row, row->index);
+    struct nc_range mine = nc_range_slice(&slice, column, column->index);
     /* A2 reads and writes the result; PROTOCOLS.md, section 3.5, says why this is safe */
     const struct nc_typed *partial = row->size > 1 ? &r->result : &r->mine;
     int mpi_errno = MPI_SUCCESS;
@@ -339,6 +334,34 @@ static enum nc_allreduce_version version_across(const struct nc_reduction *r)
     return rb || !r->fits || !r->commutative || !r->plain ? NC_ALLREDUCE_RB : NC_ALLREDUCE_RAB;
 }
 
+/* Whether to ask if all ranks have shared buffers: the messages are long, and the settings leave it
+ * open or ask for slices, which is what is made of them then. All ranks decide alike, as in
+ * version_of; whether this rank's elements are plain is its own matter. */
+static bool may_be_shared(const struct nc_reduction *r)
+{
+    const struct nc_direct *direct = MPIDI_NUMACOLL_transfer(r->call)->direct;
+    int wanted = r->call->choice->allreduce_version;
+
+    return direct && direct->shared && !r->call->across && r->fits && r->commutative &&
+           can_be_sliced(r) && r->element * (size_t) r->mine.count > direct->above &&
+           (wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto ||
+            wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced);
+}
+
+/* *served: as nc_allreduce_shared_node says. */
+static int out_of_shared_buffers(struct nc_reduction *r, bool *served)
+{
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
+    size_t count = (size_t) r->mine.count;
+    int mpi_errno = MPIDI_NUMACOLL_error(
+        nc_allreduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), &state->row, &state->column,
+                                 &r->kernel, count, r->plain, served));
+
+    if (*served)
+        MPIDI_NUMACOLL_count(r->call, 1 + (int) NC_ALLREDUCE_SLICED, r->element * count);
+    return mpi_errno;
+}
+
 static int allreduce(struct nc_reduction *r)
 {
     static int (*const functions[])(struct nc_reduction *) = {
@@ -348,7 +371,11 @@ static int allreduce(struct nc_reduction *r)
         [NC_ALLREDUCE_RAB] = reduce_exchange_bcast};
     bool across = r->call->across;
     enum nc_allreduce_version version = NC_ALLREDUCE_RB;
+    bool served = false;
+    int mpi_errno = may_be_shared(r) ? out_of_shared_buffers(r, &served) : MPI_SUCCESS;
 
+    if (served)
+        return mpi_errno;
     if (across)
         version = version_across(r);
     else if (r->fits)

@@ -24,7 +24,10 @@ struct nc_extents {
  * free nowhere, or the list has no room for one more. */
 bool nc_extents_take(struct nc_extents *extents, uint64_t bytes, uint64_t *start);
 
-/* Gives back the extent that begins at `start`. Returns its bytes; 0: none begins there. */
+/* The bytes of the extent that begins at `start`; 0: none begins there. */
+uint64_t nc_extents_find(const struct nc_extents *extents, uint64_t start);
+
+/* Gives it back. Returns the same. */
 uint64_t nc_extents_give(struct nc_extents *extents, uint64_t start);
 
 #endif

@@ -107,6 +107,13 @@ void MPIDI_NUMACOLL_world_finalize(void)
     MPIDI_NUMACOLL_world_leave();
 }
 
+static void leave_shared_buffers(struct MPIDI_NUMACOLL_comm *state)
+{
+    if (state->shares)
+        MPIDI_NUMACOLL_shared_leave(state->shared, state->size);
+    state->shares = false;
+}
+
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
@@ -116,8 +123,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
     MPIDI_NUMACOLL_segment_free(&state->segment);
-    if (state->shares)
-        MPIDI_NUMACOLL_shared_leave(state->shared, state->size);
+    leave_shared_buffers(state);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
     MPL_free(state->memory);
     MPL_free(state);
@@ -574,6 +580,7 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 
 fn_exit:
     if (state->phase == NC_PHASE_UNUSABLE) {
+        leave_shared_buffers(state);
         MPL_free(state->memory);
         state->memory = NULL;
     }

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,11 +65,36 @@ static size_t file_bytes(void)
     return (size_t) (bytes / page_bytes() + 1) * page_bytes(); /* and the front */
 }
 
+/* Maps a file without making any page of it: where the program locks all memory that is mapped
+ * (mlockall), mapping it accessible would make them all; and a core dump of it would, too. */
 static char *map(int fd, size_t bytes, int protection)
 {
-    void *base = mmap(NULL, bytes, protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *base = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-    return base == MAP_FAILED ? NULL : base;
+    if (base == MAP_FAILED)
+        return NULL;
+    munlock(base, bytes);
+    if (madvise(base, bytes, MADV_DONTDUMP) || mprotect(base, bytes, protection)) {
+        munmap(base, bytes);
+        return NULL;
+    }
+    return base;
+}
+
+/* Whether a range of addresses as long as the node's memory does no harm. Not with a limit of
+ * address space, of which it would take most; nor where the kernel promises no more memory than
+ * there is: then a buffer that malloc would refuse would be a SIGBUS when it is used. */
+static bool is_harmless(void)
+{
+    struct rlimit most;
+    char overcommit = '0';
+    int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+    bool strict = fd >= 0 && read(fd, &overcommit, 1) == 1 && overcommit == '2';
+
+    if (fd >= 0)
+        close(fd);
+    return !strict && (MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT >= 0 ||
+                       getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY);
 }
 
 /* Makes the file of this process. The lock is held. */
@@ -79,7 +106,7 @@ static void make_own(void)
 
     if (own.file.base || own.refused)
         return;
-    own.fd = MPIDI_NUMACOLL_backing_make(NC_BACKING_MEMFD, NULL);
+    own.fd = is_harmless() ? MPIDI_NUMACOLL_backing_make(NC_BACKING_MEMFD, NULL) : -1;
     if (own.fd >= 0 && MPIDI_NUMACOLL_backing_set_size(NC_BACKING_MEMFD, own.fd, bytes))
         base = map(own.fd, bytes, PROT_READ | PROT_WRITE);
     /* a lack of memory fails here, and is no SIGBUS */
@@ -130,26 +157,52 @@ void *MPIDI_NUMACOLL_shared_alloc(size_t bytes)
     /* a child that has been forked has its parent's file, but what it takes there the parent would
      * take, too */
     if (own.file.base && own.file.pid == getpid() && make_room(&own.extents) &&
-        nc_extents_take(&own.extents, whole, &start))
+        nc_extents_take(&own.extents, whole, &start)) {
         buffer = own.file.base + start;
+        madvise(buffer, whole, MADV_DODUMP);
+    }
     pthread_mutex_unlock(&lock);
     return buffer;
 }
 
+/* Makes a range as it was before it was a buffer: without pages, and without what the program has
+ * asked of the kernel for it. By the address and not by the descriptor of the file, which the
+ * program may have closed; and by madvise, which libraries of networks hear of that keep pages in
+ * mind for later messages. False: not possible. */
+static bool empty(char *buffer, size_t bytes)
+{
+    munlock(buffer, bytes);
+    syscall(SYS_mbind, buffer, bytes, 0 /* MPOL_DEFAULT */, NULL, 0, 0);
+    return mprotect(buffer, bytes, PROT_READ | PROT_WRITE) == 0 &&
+           madvise(buffer, bytes, MADV_REMOVE) == 0 && madvise(buffer, bytes, MADV_DONTDUMP) == 0;
+}
+
 bool MPIDI_NUMACOLL_shared_free(void *buffer)
 {
-    uint64_t start, bytes = 0;
+    uint64_t start, bytes;
     bool ours;
 
     pthread_mutex_lock(&lock);
     start = (uint64_t) ((uintptr_t) buffer - (uintptr_t) own.file.base);
     ours = own.file.base && start < own.file.bytes;
-    if (ours && own.file.pid == getpid())
-        bytes = nc_extents_give(&own.extents, start);
-    if (bytes)
-        fallocate(own.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t) start, (off_t) bytes);
+    bytes = ours && own.file.pid == getpid() ? nc_extents_find(&own.extents, start) : 0;
+    if (bytes && empty(buffer, bytes)) /* otherwise nobody gets it again */
+        nc_extents_give(&own.extents, start);
     pthread_mutex_unlock(&lock);
     return ours;
+}
+
+void MPIDI_NUMACOLL_shared_finalize(void)
+{
+    pthread_mutex_lock(&lock);
+    if (own.file.base && own.extents.count == 0) {
+        munmap(own.file.base, own.file.bytes);
+        close(own.fd);
+        MPL_free(own.extents.extent);
+        own.file.base = NULL;
+    }
+    own.refused = false;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- those of other processes ---- */
@@ -166,21 +219,20 @@ size_t MPIDI_NUMACOLL_shared_scratch_bytes(int size)
     return (size_t) size * sizeof(struct told);
 }
 
-/* Maps the file of another process. It is read only, and not in core dumps: its owner's has it. */
+/* Maps the file of another process, to read it. The front is not read there, for which the mapping
+ * would need page tables of its own. */
 static char *map_other(const struct told *told)
 {
     int fd = MPIDI_NUMACOLL_backing_open(NC_BACKING_MEMFD, (int) told->pid, told->fd, NULL,
                                          told->bytes);
-    char *base = fd >= 0 ? map(fd, told->bytes, PROT_READ) : NULL;
+    struct front front;
+    char *base = NULL;
 
-    if (fd >= 0)
-        close(fd);
-    if (base && ((const struct front *) base)->number != told->number) {
-        munmap(base, told->bytes);
-        base = NULL;
-    }
-    if (base)
-        madvise(base, told->bytes, MADV_DONTDUMP);
+    if (fd < 0)
+        return NULL;
+    if (pread(fd, &front, sizeof front, 0) == sizeof front && front.number == told->number)
+        base = map(fd, told->bytes, PROT_READ);
+    close(fd);
     return base;
 }
 

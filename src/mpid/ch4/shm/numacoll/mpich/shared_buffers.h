@@ -1,8 +1,8 @@
 /* Shared buffers: memory of MPI_Alloc_mem that all processes of the node can read. Each process has
  * one file in memory for them, as long as its buffers may ever be together, whose pages there are
- * only where a buffer is; the others map it once, when they first have a communicator with that
- * process, and so never look for a single buffer. PROTOCOLS.md, section 3.8. info.c and comm.c call
- * this. */
+ * only where a buffer has been accessed; another process maps it once for all the communicators
+ * that it has with that process, and so never looks for a single buffer. PROTOCOLS.md, section 3.8.
+ * info.c and comm.c call this. */
 
 #ifndef NUMACOLL_SHARED_BUFFERS_H_INCLUDED
 #define NUMACOLL_SHARED_BUFFERS_H_INCLUDED
@@ -22,6 +22,9 @@ void *MPIDI_NUMACOLL_shared_alloc(size_t bytes);
 /* Frees a buffer; its pages are gone from all processes. False: it is no shared buffer. Any thread.
  */
 bool MPIDI_NUMACOLL_shared_free(void *buffer);
+
+/* At MPI_Finalize: gives up this process's own file, unless it still has buffers. */
+void MPIDI_NUMACOLL_shared_finalize(void);
 
 /* Scratch memory of MPIDI_NUMACOLL_shared_join, bytes, for so many ranks. */
 size_t MPIDI_NUMACOLL_shared_scratch_bytes(int size);

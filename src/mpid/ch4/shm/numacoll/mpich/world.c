@@ -21,6 +21,7 @@
 #include "rest.h"
 #include "selection_file.h"
 #include "settings.h"
+#include "shared_buffers.h"
 #include "stats.h"
 #include "vars.h"
 
@@ -395,6 +396,7 @@ void MPIDI_NUMACOLL_world_leave(void)
         MPIR_Progress_hook_deregister(hook_id);
     MPIR_numacoll_rests_stop();
     MPIDI_NUMACOLL_bells_free();
+    MPIDI_NUMACOLL_shared_finalize();
     MPIDI_NUMACOLL_world.yield = false;
     MPIDI_NUMACOLL_world.initialised = false;
 }

@@ -60,13 +60,25 @@ static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t ele
 int nc_reduce_tree_node(struct nc_transfer *transfer, struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal);
 
+/* Elements of a message. */
+struct nc_range {
+    size_t first, count; /* elements */
+};
+
+/* The slice of `whole` that rank i of a team combines where a message is reduced by slices. */
+static inline struct nc_range nc_range_slice(const struct nc_range *whole,
+                                             const struct nc_team *team, int i)
+{
+    size_t n = whole->count, size = (size_t) team->size;
+    size_t begin = n * (size_t) i / size, end = n * (size_t) (i + 1) / size;
+
+    return (struct nc_range){whole->first + begin, end - begin};
+}
+
 /* In the order of a team: a0 op (a1 op (a2 ..)). The root, a rank of the team, does it; or, if root
  * is -1, every rank of the team does it for itself. Only elements first .. first + count - 1 of the
  * range are reduced. All ranks of the node call it in the same operation, each with its own team;
  * no rank is in two teams. A rank that is in no team calls nc_queue_end instead. */
-struct nc_range {
-    size_t first, count; /* elements */
-};
 int nc_reduce_ordered_node(struct nc_transfer *transfer, const struct nc_team *team, int root,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal);

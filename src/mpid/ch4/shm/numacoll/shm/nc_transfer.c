@@ -183,6 +183,22 @@ static int fetch(const struct nc_transfer *t, struct nc_stream *stream, struct n
     return error;
 }
 
+/* The same out of the shared buffers of a rank; in parts of a size that whoever unpacks may keep in
+ * an int. */
+static int read_shared(const struct nc_transfer *t, const struct nc_flow *flow,
+                       struct nc_origin origin, size_t n)
+{
+    const size_t most = (size_t) 1 << 30;
+    const char *from = t->direct->shared[origin.rank] + origin.offset;
+    int error = 0;
+
+    for (size_t bytes; n > 0 && !error; n -= bytes, from += bytes) {
+        bytes = n < most ? n : most;
+        error = nc_copy_out(flow->stream, from, bytes, flow->how, NULL);
+    }
+    return error;
+}
+
 void nc_transfer_fetch(const struct nc_transfer *t, struct nc_flow *flow)
 {
     size_t n = nc_stream_rest(flow->stream);
@@ -192,8 +208,7 @@ void nc_transfer_fetch(const struct nc_transfer *t, struct nc_flow *flow)
     if (n > flow->header.total)
         n = flow->header.total;
     if (origin.offset) {
-        flow->copied = nc_copy_out(flow->stream, t->direct->shared[origin.rank] + origin.offset, n,
-                                   flow->how, NULL);
+        flow->copied = read_shared(t, flow, origin, n);
         t->traffic->shared += n;
     } else {
         flow->copied = fetch(t, flow->stream, origin, n);

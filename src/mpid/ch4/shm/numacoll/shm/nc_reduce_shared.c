@@ -1,0 +1,184 @@
+/* Allreduce inside a node straight out of shared buffers. See nc_reduce_shared.h; numbers are those
+ * of PROTOCOLS.md, section 3.8. */
+
+#include "nc_reduce_shared.h"
+
+#include <string.h>
+
+/* What each rank posts in its send control slot: where its elements and its result are in its
+ * shared buffers. */
+struct posted {
+    uint64_t mine, result;
+};
+
+/* A rank's part in a call. */
+struct shared {
+    struct nc_transfer *transfer;
+    const struct nc_op_kernel *kernel;
+    struct nc_control *control; /* this rank's send control slot */
+    uint64_t steps;             /* so many steps has this rank announced, the post included */
+    int failed;                 /* 0, or the first error of the kernel */
+};
+
+/* ---- who has what ---- */
+
+/* Z1: posts where this rank's buffers are, if they are shared. */
+static void post(struct shared *s, size_t count, bool plain)
+{
+    struct nc_transfer *t = s->transfer;
+    struct nc_team all = nc_queue_everybody(t->queue);
+    struct nc_readers readers = nc_queue_team(&all);
+    const struct posted where = {.mine = nc_transfer_shared_offset(t, s->kernel->mine),
+                                 .result = nc_transfer_shared_offset(t, s->kernel->result)};
+    const struct nc_control_header header = {.total = count * s->kernel->element,
+                                             .direct = plain && where.mine && where.result};
+
+    s->control = nc_queue_take_send_control(t->queue, &readers);
+    memcpy(s->control->payload, &where, sizeof where);
+    nc_transfer_put(t, s->control, 0, &header, s->control->payload);
+    s->steps = 1;
+}
+
+/* Z2: reads the posts of all ranks. Whether all have shared buffers, and messages of so many bytes.
+ * All ranks read the same posts, so they agree. */
+static bool all_share(struct shared *s, size_t bytes)
+{
+    struct nc_transfer *t = s->transfer;
+    struct nc_stream none = {.length = 0};
+    bool all = true;
+
+    for (int r = 0; r < (int) t->queue->geometry.ranks; r++) {
+        struct nc_flow flow;
+        nc_transfer_meet(t, &flow, nc_queue_send_control(t->queue, r), &none, r, 1);
+        all = all && flow.header.direct && flow.header.total == bytes;
+    }
+    return all;
+}
+
+static struct posted posted_by(const struct shared *s, int rank)
+{
+    struct posted where;
+
+    memcpy(&where, nc_queue_send_control(s->transfer->queue, rank)->payload, sizeof where);
+    return where;
+}
+
+/* Element `first` of the operand or of the result of a rank. */
+static char *element_of(const struct shared *s, int rank, bool of_result, size_t first)
+{
+    const struct nc_op_kernel *c = s->kernel;
+    struct posted where = posted_by(s, rank);
+
+    if (rank == s->transfer->queue->rank)
+        return (of_result ? c->result : (char *) c->mine) + first * c->element;
+    return s->transfer->direct->shared[rank] + (of_result ? where.result : where.mine) +
+           first * c->element;
+}
+
+/* ---- steps ---- */
+
+/* Announces that this rank has made the step that it is at (R1). */
+static void made(struct shared *s)
+{
+    nc_queue_announce(s->transfer->queue, s->control, ++s->steps);
+}
+
+/* Awaits that a rank has made as many steps as this one. */
+static void await(const struct shared *s, int rank)
+{
+    struct nc_queue *q = s->transfer->queue;
+
+    nc_queue_await(q, nc_queue_send_control(q, rank), s->steps);
+}
+
+/* to := packed op from, for n elements. */
+static int combine(const struct nc_op_kernel *c, char *to, const char *packed, const char *from,
+                   size_t n)
+{
+    if (c->numbers) {
+        c->numbers(to, packed, from, n);
+        return 0;
+    }
+    if (to != from)
+        memcpy(to, from, n * c->element);
+    return c->reduce_packed(c->context, packed, to, n);
+}
+
+/* Combines the elements `part` of all ranks of a team, which are in their operands or their
+ * results, into this rank's result; by blocks, which stay in the cache meanwhile. */
+static void combine_team(struct shared *s, const struct nc_team *team, bool of_results,
+                         struct nc_range part)
+{
+    enum { BLOCK = 16384 };
+    const struct nc_op_kernel *c = s->kernel;
+    size_t most = BLOCK > c->element ? BLOCK / c->element : 1;
+    int me = s->transfer->queue->rank;
+
+    for (size_t done = 0, n; done < part.count; done += n) {
+        size_t first = part.first + done;
+        char *to = element_of(s, me, true, first), *from = element_of(s, me, of_results, first);
+        n = part.count - done < most ? part.count - done : most;
+        for (int i = 1; i < team->size && !s->failed; i++) {
+            const char *packed = element_of(s, nc_team_after(team, i), of_results, first);
+            s->failed = combine(c, to, packed, i == 1 ? from : to, n);
+            s->transfer->traffic->shared += n * c->element;
+        }
+        if (team->size == 1 && to != from)
+            memcpy(to, from, n * c->element);
+    }
+}
+
+/* Copies the slices of `whole` that the other ranks of a team have in their results, when they have
+ * made the step that this rank has made. */
+static void collect(struct shared *s, const struct nc_team *team, const struct nc_range *whole)
+{
+    struct nc_transfer *t = s->transfer;
+    size_t element = s->kernel->element;
+    int me = t->queue->rank;
+
+    for (int i = 1; i < team->size; i++) {
+        int rank = nc_team_after(team, i), index = (team->index + i) % team->size;
+        struct nc_range slice = nc_range_slice(whole, team, index);
+        await(s, rank);
+        nc_copy_bytes(element_of(s, me, true, slice.first),
+                      element_of(s, rank, true, slice.first), slice.count * element,
+                      nc_transfer_streams(t, whole->count * element, 1));
+        t->traffic->shared += slice.count * element;
+    }
+}
+
+static void reduce(struct shared *s, const struct nc_team *row, const struct nc_team *column,
+                   size_t count)
+{
+    struct nc_range all = {0, count}, slice = nc_range_slice(&all, row, row->index);
+
+    combine_team(s, row, false, slice); /* Z3 */
+    made(s);
+    if (column->size > 1) {
+        for (int i = 1; i < column->size; i++)
+            await(s, nc_team_after(column, i));
+        combine_team(s, column, true, nc_range_slice(&slice, column, column->index)); /* Z4 */
+        made(s);
+        collect(s, column, &slice); /* Z5 */
+        made(s);
+    }
+    collect(s, row, &all); /* Z6 */
+}
+
+int nc_allreduce_shared_node(struct nc_transfer *t, const struct nc_team *row,
+                             const struct nc_team *column, const struct nc_op_kernel *kernel,
+                             size_t count, bool plain, bool *served)
+{
+    struct shared s = {.transfer = t, .kernel = kernel};
+    struct nc_team all = nc_queue_everybody(t->queue);
+    struct nc_readers readers = nc_queue_team(&all);
+
+    post(&s, count, plain);
+    *served = all_share(&s, count * kernel->element);
+    if (*served)
+        reduce(&s, row, column, count);
+    nc_queue_end(t->queue);
+    if (*served) /* Z7 */
+        nc_queue_await_ended(t->queue, &readers);
+    return s.failed;
+}

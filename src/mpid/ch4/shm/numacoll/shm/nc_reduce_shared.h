@@ -1,0 +1,23 @@
+/* Allreduce inside a node straight out of shared buffers (struct nc_direct), by slices; no MPI.
+ * coll/allreduce.c calls it with a kernel of coll/reduction.c. PROTOCOLS.md, 3.8. */
+
+#ifndef NC_REDUCE_SHARED_H_INCLUDED
+#define NC_REDUCE_SHARED_H_INCLUDED
+
+#include "nc_reduce.h"
+
+/* Reduces `count` elements of the kernel, which have the same form packed and in the user's buffer,
+ * if the operands and the results of all ranks are in shared buffers: kernel->mine is where this
+ * rank's elements are, and kernel->result where its result goes; they may be the same. `plain`:
+ * whether this rank's elements have that form. The operation must commute. Row and column: this
+ * rank's NUMA node, and the ranks with its index on all NUMA nodes; every rank of the node calls
+ * it.
+ *
+ * *served: the result is there, also if an error is returned. If not, alike on all ranks, nothing
+ * has been done, and the caller has to reduce in another way: some buffer is not shared, or the
+ * ranks' messages have different lengths. 0, or the first error of the kernel. */
+int nc_allreduce_shared_node(struct nc_transfer *transfer, const struct nc_team *row,
+                             const struct nc_team *column, const struct nc_op_kernel *kernel,
+                             size_t count, bool plain, bool *served);
+
+#endif
