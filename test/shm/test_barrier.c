@@ -265,7 +265,7 @@ static void check(struct run run)
         run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(run.segment, MAP_FAILED);
         run.shared = (struct shared *) (run.segment + segment);
-        assert_int_equal(run_ranks(kind, run.ranks, rank_main, &run, 60), 0);
+        assert_int_equal(run_ranks(kind, run.ranks, rank_main, &run, 300), 0);
         munmap(run.segment, bytes);
     }
 }

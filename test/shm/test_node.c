@@ -335,7 +335,7 @@ static void check(struct run run)
             shared[r] = run.segment + segment + bells + r * own;
             shared_bytes[r] = own;
         }
-        assert_int_equal(run_ranks(kind, (int) run.geometry.ranks, rank_main, &run, 120), 0);
+        assert_int_equal(run_ranks(kind, (int) run.geometry.ranks, rank_main, &run, 500), 0);
         munmap(run.segment, bytes);
     }
 }

@@ -140,9 +140,8 @@ static void collect(struct shared *s, const struct nc_team *team, const struct n
         int rank = nc_team_after(team, i), index = (team->index + i) % team->size;
         struct nc_range slice = nc_range_slice(whole, team, index);
         await(s, rank);
-        nc_copy_bytes(element_of(s, me, true, slice.first),
-                      element_of(s, rank, true, slice.first), slice.count * element,
-                      nc_transfer_streams(t, whole->count * element, 1));
+        nc_copy_bytes(element_of(s, me, true, slice.first), element_of(s, rank, true, slice.first),
+                      slice.count * element, nc_transfer_streams(t, whole->count * element, 1));
         t->traffic->shared += slice.count * element;
     }
 }
