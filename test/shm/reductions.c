@@ -352,8 +352,8 @@ static int divisor_of(int ranks, uint64_t choice)
     return d;
 }
 
-/* Now and then the elements of one rank are not plain; then, and if not all buffers are shared and
- * all lengths equal, nothing may be done. */
+/* Now and then the elements of one rank are not plain. Then, if not all buffers are shared, and if
+ * not all lengths are equal, nothing may be done. */
 int reduce_shared(struct rank *r, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, block[ranks],
@@ -361,8 +361,8 @@ int reduce_shared(struct rank *r, uint64_t choice)
         odd = choice >> 20 & 7 ? -1 : (int) (choice >> 23) % ranks;
     int columns = divisor_of(ranks, choice >> 16);
     struct nc_team neighbours = block_of(r, columns, block), others = team_of(r, columns);
-    bool turned = choice >> 9 & 1, joined[ranks], expected = r->run->direct == SHARED && odd < 0,
-         served;
+    bool turned = choice >> 9 & 1, joined[ranks], equal = true, reduced;
+    enum nc_shared_outcome outcome;
     struct reduction c = prepare(r, add, breaker, choice);
     struct nc_op_kernel kernel = kernel_of(r, &c, choice);
     size_t count = r->length[me] / r->element;
@@ -371,15 +371,18 @@ int reduce_shared(struct rank *r, uint64_t choice)
 
     for (int i = 0; i < ranks; i++) {
         joined[i] = true;
-        expected = expected && r->length[i] == r->length[me];
+        equal = equal && r->length[i] == r->length[me];
     }
     error = nc_allreduce_shared_node(r->transfer, turned ? &others : &neighbours,
                                      turned ? &neighbours : &others, &kernel, count, me != odd,
-                                     &served);
-    wrong += served != expected;
-    wrong += error != (served && c.breaks ? c.error : 0);
+                                     &outcome);
+    reduced = outcome == NC_SHARED_REDUCED;
+    wrong += outcome != (!equal                                ? NC_SHARED_UNEQUAL
+                         : r->run->direct == SHARED && odd < 0 ? NC_SHARED_REDUCED
+                                                               : NC_SHARED_ELSEWHERE);
+    wrong += error != (reduced && c.breaks ? c.error : 0);
     if (breaker < 0)
-        wrong += wrong_in(r, &c, joined, served ? &all : &none);
+        wrong += wrong_in(r, &c, joined, reduced ? &all : &none);
     free(c.temporary);
     return wrong;
 }

@@ -494,6 +494,15 @@ static void reduces_out_of_shared_buffers(void **state)
     run.direct = SHARED_OR_FETCHED;
     run.geometry = GEOMETRY(5, 2, 512, 2);
     check(run);
+    /* several blocks of a slice, and streaming stores */
+    check((struct run){.geometry = GEOMETRY(4, 2, 512, 2),
+                       .kinds = "allreduce_shared",
+                       .tree = NC_TREE_KNOMIAL,
+                       .k = 2,
+                       .direct = SHARED,
+                       .operations = 300,
+                       .largest = 400000,
+                       .delays = 50});
 }
 
 static void lengths_that_differ(void **state)

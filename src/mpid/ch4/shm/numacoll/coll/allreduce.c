@@ -348,16 +348,20 @@ static bool may_be_shared(const struct nc_reduction *r)
             wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced);
 }
 
-/* *served: as nc_allreduce_shared_node says. */
-static int out_of_shared_buffers(struct nc_reduction *r, bool *served)
+/* *over: the call is over, with a result or an error; if not, it is to be served in another way. */
+static int out_of_shared_buffers(struct nc_reduction *r, bool *over)
 {
     struct MPIDI_NUMACOLL_comm *state = r->call->state;
     size_t count = (size_t) r->mine.count;
+    enum nc_shared_outcome outcome;
     int mpi_errno = MPIDI_NUMACOLL_error(
         nc_allreduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), &state->row, &state->column,
-                                 &r->kernel, count, r->plain, served));
+                                 &r->kernel, count, r->plain, &outcome));
 
-    if (*served)
+    *over = outcome != NC_SHARED_ELSEWHERE;
+    MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                              MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
+    if (*over)
         MPIDI_NUMACOLL_count(r->call, 1 + (int) NC_ALLREDUCE_SLICED, r->element * count);
     return mpi_errno;
 }
@@ -371,10 +375,10 @@ static int allreduce(struct nc_reduction *r)
         [NC_ALLREDUCE_RAB] = reduce_exchange_bcast};
     bool across = r->call->across;
     enum nc_allreduce_version version = NC_ALLREDUCE_RB;
-    bool served = false;
-    int mpi_errno = may_be_shared(r) ? out_of_shared_buffers(r, &served) : MPI_SUCCESS;
+    bool over = false;
+    int mpi_errno = may_be_shared(r) ? out_of_shared_buffers(r, &over) : MPI_SUCCESS;
 
-    if (served)
+    if (over)
         return mpi_errno;
     if (across)
         version = version_across(r);

@@ -30,7 +30,8 @@ struct nc_control_header {
     uint32_t fragment; /* bytes of a fragment; 0: the message is in `payload` */
     /* index of the slot that has fragment 0: in the writer's send ring, or 0 in a receive ring */
     uint32_t first_slot : 14;
-    uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin */
+    uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin; or, in an
+                                allreduce out of shared buffers, its struct posted */
     uint32_t incomplete : 1; /* up a tree: some rank below is left out */
     uint32_t call : 16;      /* nc_queue.call of the writer */
 };

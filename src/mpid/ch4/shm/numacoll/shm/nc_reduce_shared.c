@@ -5,10 +5,13 @@
 
 #include <string.h>
 
-/* What each rank posts in its send control slot: where its elements and its result are in its
- * shared buffers. */
+/* Elements that are combined at a time take so many bytes, or less; they stay in the cache. */
+#define BLOCK 16384
+
+/* What each rank posts in the payload of its send control slot: where its elements and its result
+ * are in its shared buffers, and the bytes of an element. */
 struct posted {
-    uint64_t mine, result;
+    uint64_t mine, result, element;
 };
 
 /* A rank's part in a call. */
@@ -22,37 +25,23 @@ struct shared {
 
 /* ---- who has what ---- */
 
-/* Z1: posts where this rank's buffers are, if they are shared. */
+/* Z1: posts where this rank's buffers are, if they are shared. `direct` in the header: they are. */
 static void post(struct shared *s, size_t count, bool plain)
 {
     struct nc_transfer *t = s->transfer;
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
     const struct posted where = {.mine = nc_transfer_shared_offset(t, s->kernel->mine),
-                                 .result = nc_transfer_shared_offset(t, s->kernel->result)};
+                                 .result = nc_transfer_shared_offset(t, s->kernel->result),
+                                 .element = s->kernel->element};
     const struct nc_control_header header = {.total = count * s->kernel->element,
-                                             .direct = plain && where.mine && where.result};
+                                             .direct = plain && where.mine && where.result &&
+                                                       where.element <= BLOCK};
 
     s->control = nc_queue_take_send_control(t->queue, &readers);
     memcpy(s->control->payload, &where, sizeof where);
     nc_transfer_put(t, s->control, 0, &header, s->control->payload);
     s->steps = 1;
-}
-
-/* Z2: reads the posts of all ranks. Whether all have shared buffers, and messages of so many bytes.
- * All ranks read the same posts, so they agree. */
-static bool all_share(struct shared *s, size_t bytes)
-{
-    struct nc_transfer *t = s->transfer;
-    struct nc_stream none = {.length = 0};
-    bool all = true;
-
-    for (int r = 0; r < (int) t->queue->geometry.ranks; r++) {
-        struct nc_flow flow;
-        nc_transfer_meet(t, &flow, nc_queue_send_control(t->queue, r), &none, r, 1);
-        all = all && flow.header.direct && flow.header.total == bytes;
-    }
-    return all;
 }
 
 static struct posted posted_by(const struct shared *s, int rank)
@@ -61,6 +50,24 @@ static struct posted posted_by(const struct shared *s, int rank)
 
     memcpy(&where, nc_queue_send_control(s->transfer->queue, rank)->payload, sizeof where);
     return where;
+}
+
+/* Z2: reads the posts of all ranks, and judges them for a message of so many bytes. All ranks read
+ * the same posts, so they agree; a rank in another call counts as one with an empty message. */
+static enum nc_shared_outcome judge(struct shared *s, size_t bytes)
+{
+    struct nc_transfer *t = s->transfer;
+    struct nc_stream none = {.length = 0};
+    bool all_share = true, all_equal = true;
+
+    for (int r = 0; r < (int) t->queue->geometry.ranks; r++) {
+        struct nc_flow flow;
+        nc_transfer_meet(t, &flow, nc_queue_send_control(t->queue, r), &none, r, 1);
+        all_share = all_share && flow.header.direct;
+        all_equal = all_equal && flow.header.total == bytes &&
+                    posted_by(s, r).element == s->kernel->element;
+    }
+    return !all_equal ? NC_SHARED_UNEQUAL : all_share ? NC_SHARED_REDUCED : NC_SHARED_ELSEWHERE;
 }
 
 /* Element `first` of the operand or of the result of a rank. */
@@ -91,27 +98,30 @@ static void await(const struct shared *s, int rank)
     nc_queue_await(q, nc_queue_send_control(q, rank), s->steps);
 }
 
-/* to := packed op from, for n elements. */
+/* to := packed op from, for n elements, at most BLOCK bytes. A function of the user's gets a copy
+ * of `packed`: it may write there, and this process may not. */
 static int combine(const struct nc_op_kernel *c, char *to, const char *packed, const char *from,
                    size_t n)
 {
+    _Alignas(NC_LINE) char copy[BLOCK];
+
     if (c->numbers) {
         c->numbers(to, packed, from, n);
         return 0;
     }
     if (to != from)
         memcpy(to, from, n * c->element);
-    return c->reduce_packed(c->context, packed, to, n);
+    memcpy(copy, packed, n * c->element);
+    return c->reduce_packed(c->context, copy, to, n);
 }
 
 /* Combines the elements `part` of all ranks of a team, which are in their operands or their
- * results, into this rank's result; by blocks, which stay in the cache meanwhile. */
+ * results, into this rank's result; by blocks. */
 static void combine_team(struct shared *s, const struct nc_team *team, bool of_results,
                          struct nc_range part)
 {
-    enum { BLOCK = 16384 };
     const struct nc_op_kernel *c = s->kernel;
-    size_t most = BLOCK > c->element ? BLOCK / c->element : 1;
+    size_t most = BLOCK / c->element;
     int me = s->transfer->queue->rank;
 
     for (size_t done = 0, n; done < part.count; done += n) {
@@ -166,18 +176,18 @@ static void reduce(struct shared *s, const struct nc_team *row, const struct nc_
 
 int nc_allreduce_shared_node(struct nc_transfer *t, const struct nc_team *row,
                              const struct nc_team *column, const struct nc_op_kernel *kernel,
-                             size_t count, bool plain, bool *served)
+                             size_t count, bool plain, enum nc_shared_outcome *outcome)
 {
     struct shared s = {.transfer = t, .kernel = kernel};
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
 
     post(&s, count, plain);
-    *served = all_share(&s, count * kernel->element);
-    if (*served)
+    *outcome = judge(&s, count * kernel->element);
+    if (*outcome == NC_SHARED_REDUCED)
         reduce(&s, row, column, count);
     nc_queue_end(t->queue);
-    if (*served) /* Z7 */
+    if (*outcome == NC_SHARED_REDUCED) /* Z7 */
         nc_queue_await_ended(t->queue, &readers);
     return s.failed;
 }

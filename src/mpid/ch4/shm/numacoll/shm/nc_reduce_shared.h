@@ -6,18 +6,22 @@
 
 #include "nc_reduce.h"
 
+/* Why nothing was reduced: alike on all ranks that have called it with messages. */
+enum nc_shared_outcome {
+    NC_SHARED_REDUCED,   /* the result is there, or an error is returned */
+    NC_SHARED_ELSEWHERE, /* some buffer is not shared: the caller has to reduce in another way */
+    NC_SHARED_UNEQUAL    /* the ranks' messages differ, or a rank is in another call: nobody who
+                            knows it may go on, for others would wait */
+};
+
 /* Reduces `count` elements of the kernel, which have the same form packed and in the user's buffer,
  * if the operands and the results of all ranks are in shared buffers: kernel->mine is where this
  * rank's elements are, and kernel->result where its result goes; they may be the same. `plain`:
  * whether this rank's elements have that form. The operation must commute. Row and column: this
  * rank's NUMA node, and the ranks with its index on all NUMA nodes; every rank of the node calls
- * it.
- *
- * *served: the result is there, also if an error is returned. If not, alike on all ranks, nothing
- * has been done, and the caller has to reduce in another way: some buffer is not shared, or the
- * ranks' messages have different lengths. 0, or the first error of the kernel. */
+ * it. 0, or the first error of the kernel. */
 int nc_allreduce_shared_node(struct nc_transfer *transfer, const struct nc_team *row,
                              const struct nc_team *column, const struct nc_op_kernel *kernel,
-                             size_t count, bool plain, bool *served);
+                             size_t count, bool plain, enum nc_shared_outcome *outcome);
 
 #endif

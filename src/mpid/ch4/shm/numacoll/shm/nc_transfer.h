@@ -178,7 +178,8 @@ static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
            (d->fetch || nc_transfer_shared_offset(transfer, stream->bytes + stream->at));
 }
 
-/* Bytes of the payload of a control slot. */
+/* Bytes of the payload of a control slot that are to be copied; nc_reduce_shared.c, whose payload
+ * is another one, has it in place. */
 static inline size_t nc_transfer_payload_bytes(const struct nc_control_header *header)
 {
     return header->direct ? sizeof(struct nc_origin) : header->total;
