@@ -3,16 +3,20 @@
  * rank 0 prints the performance variables that counted something: pvar NAME VALUE. Without a node
  * that has all ranks, or where sharing is refused, the data must be right as well.
  *
- *   shared_buffers [ROUNDS] */
+ *   shared_buffers [ROUNDS [shares]]     shares: long allreduces must go through shared buffers */
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "nctest.h"
 
-enum { LONGEST = 3 << 20, GAP = 3 };
+enum { LONGEST = 3 << 20, GAP = 3, LONG = 2 << 20 }; /* bytes; LONG: longer than a queue */
+
+static int shares;
+static struct nc_pvar copied_shared;
 
 static unsigned long drawn = 1; /* alike on all ranks */
 
@@ -110,6 +114,7 @@ static void reduction(int round)
 {
     int count = 1 + draw(LONGEST / (int) sizeof(int)), in_place = draw(3) == 0, alike = draw(2);
     size_t bytes = (size_t) count * sizeof(int);
+    unsigned long long before = nc_pvar_read(&copied_shared);
     int *mine, *result;
 
     if (alike) {
@@ -123,6 +128,8 @@ static void reduction(int round)
         (in_place ? result : mine)[i] = round + nc_rank * i;
     nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
     MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (shares && alike && bytes > LONG && nc_pvar_read(&copied_shared) == before)
+        nc_fail("a long allreduce did not go through shared buffers", count, round);
     memset(mine, 0x55, bytes);
     for (int i = 0; i < count; i++) {
         if (result[i] != nc_size * round + nc_size * (nc_size - 1) / 2 * i) {
@@ -215,7 +222,8 @@ static int mappings(void)
     return n;
 }
 
-/* Communicators map nothing for each of them that stays. */
+/* Communicators map nothing for each of them that stays; after MPI_Finalize nothing is there, see
+ * main. */
 static void communicators(void)
 {
     int before = mappings();
@@ -237,8 +245,9 @@ static void communicators(void)
 }
 
 /* A program may close descriptors that it does not know, and open a file, which gets the number of
- * one of them. Nothing may happen to that file when a buffer is freed. */
-static void closed_descriptors(void)
+ * one of them. Nothing may happen to that file when a buffer is freed. Returns that number, -1:
+ * this process has no such descriptor. */
+static int closed_descriptors(void)
 {
     char path[64], target[PATH_MAX], name[] = "/tmp/shared_buffers.XXXXXX";
     static char text[1 << 20], found[1 << 20];
@@ -264,19 +273,22 @@ static void closed_descriptors(void)
         if (pread(fd, found, sizeof found, 0) != sizeof found || memcmp(text, found, sizeof text))
             nc_fail("somebody else's file has changed", fd, 0);
         unlink(name);
-        return;
+        return fd;
     }
     MPI_Free_mem(buffer);
+    return -1;
 }
 
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 60;
     static struct nc_pvar all[256];
-    int pvars;
+    int pvars, descriptor, status;
     long before;
 
     nc_init(&argc, &argv);
+    shares = argc > 2;
+    nc_pvar_open(&copied_shared, "numacoll_copied_shared_bytes");
     pvars = nc_pvars_open(all, 256);
     for (int i = 0; i < 2; i++) /* what is made once: segments, this process's own file */
         broadcast(i);
@@ -292,6 +304,15 @@ int main(int argc, char **argv)
         nc_fail("KiB of freed buffers are still there, of KiB", before, shared_kib());
     communicators();
     nc_pvars_print(all, pvars);
-    closed_descriptors();
-    return nc_finish();
+    descriptor = closed_descriptors();
+    status = nc_finish();
+    if (descriptor >= 0 && fcntl(descriptor, F_GETFD) < 0) {
+        fprintf(stderr, "MPI_Finalize has closed somebody else's descriptor\n");
+        status = 1;
+    }
+    if (mappings() > 0) {
+        fprintf(stderr, "files in memory are mapped after MPI_Finalize: %d\n", mappings());
+        status = 1;
+    }
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ static struct {
     struct file file;
     struct nc_extents extents;
     int fd;
+    struct stat opened; /* what it was for: the program may close it, and get the number again */
     bool refused;
 } own;
 
@@ -110,7 +112,7 @@ static void make_own(void)
     if (own.fd >= 0 && MPIDI_NUMACOLL_backing_set_size(NC_BACKING_MEMFD, own.fd, bytes))
         base = map(own.fd, bytes, PROT_READ | PROT_WRITE);
     /* a lack of memory fails here, and is no SIGBUS */
-    if (base && fallocate(own.fd, 0, 0, (off_t) page_bytes())) {
+    if (base && (fallocate(own.fd, 0, 0, (off_t) page_bytes()) || fstat(own.fd, &own.opened))) {
         munmap(base, bytes);
         base = NULL;
     }
@@ -194,10 +196,14 @@ bool MPIDI_NUMACOLL_shared_free(void *buffer)
 
 void MPIDI_NUMACOLL_shared_finalize(void)
 {
+    struct stat now;
+
     pthread_mutex_lock(&lock);
     if (own.file.base && own.extents.count == 0) {
         munmap(own.file.base, own.file.bytes);
-        close(own.fd);
+        if (fstat(own.fd, &now) == 0 && now.st_dev == own.opened.st_dev &&
+            now.st_ino == own.opened.st_ino)
+            close(own.fd);
         MPL_free(own.extents.extent);
         own.file.base = NULL;
     }
