@@ -301,6 +301,13 @@ static void parse_plot(struct argp_state *state, struct options *o, const char *
     o->plot = file;
 }
 
+static void parse_buffers(struct argp_state *state, struct options *o, const char *text)
+{
+    o->alloc_mem = !strcmp(text, "alloc_mem");
+    if (!o->alloc_mem && strcmp(text, "malloc"))
+        refuse(state, "--buffers=%s: must be malloc or alloc_mem", text);
+}
+
 static void parse_seconds(struct argp_state *state, struct options *o, const char *text)
 {
     char *end;
@@ -350,9 +357,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             o->off_cache = true;
             break;
         case 'b':
-            o->alloc_mem = !strcmp(arg, "alloc_mem");
-            if (!o->alloc_mem && strcmp(arg, "malloc"))
-                refuse(state, "--buffers=%s: must be malloc or alloc_mem", arg);
+            parse_buffers(state, o, arg);
             break;
         case 'R':
             o->rotate_root = true;
