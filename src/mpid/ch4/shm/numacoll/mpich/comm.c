@@ -109,9 +109,9 @@ void MPIDI_NUMACOLL_world_finalize(void)
 
 static void leave_shared_buffers(struct MPIDI_NUMACOLL_comm *state)
 {
-    if (state->shares)
+    if (state->direct.shared)
         MPIDI_NUMACOLL_shared_leave(state->shared, state->size);
-    state->shares = false;
+    state->direct.shared = NULL;
 }
 
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
@@ -378,28 +378,26 @@ static struct nc_wanted wanted_segment(const struct MPIDI_NUMACOLL_comm *state, 
                               .numa = state->numa};
 }
 
-/* Sets `direct`, `fetches` and `shares`. Collective over the node's ranks. */
+/* Sets `direct`. Collective over the node's ranks. */
 static int read_directly(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
-    bool fetches = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SINGLE_COPY) !=
-                   MPIR_CVAR_NUMACOLL_SINGLE_COPY_off,
-         shares = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SHARED_BUFFERS) !=
-                  MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_off;
+    bool fetches = false, shares = false;
 
-    state->fetches = state->shares = false;
-    if (fetches) {
-        mpi_errno = MPIDI_NUMACOLL_cma_join(parent->node_comm, state->peers, &state->fetches);
+    if (MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SINGLE_COPY) !=
+        MPIR_CVAR_NUMACOLL_SINGLE_COPY_off) {
+        mpi_errno = MPIDI_NUMACOLL_cma_join(parent->node_comm, state->peers, &fetches);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (shares) {
+    if (MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SHARED_BUFFERS) !=
+        MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_off) {
         mpi_errno = MPIDI_NUMACOLL_shared_join(parent->node_comm, state->shared_scratch,
-                                               state->shared, state->shared_bytes, &state->shares);
+                                               state->shared, state->shared_bytes, &shares);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    state->direct = (struct nc_direct){.shared = state->shares ? state->shared : NULL,
+    state->direct = (struct nc_direct){.shared = shares ? state->shared : NULL,
                                        .shared_bytes = state->shared_bytes,
-                                       .fetch = state->fetches ? MPIDI_NUMACOLL_cma_fetch : NULL,
+                                       .fetch = fetches ? MPIDI_NUMACOLL_cma_fetch : NULL,
                                        .context = state->peers};
 
 fn_exit:

@@ -189,10 +189,10 @@ static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MP
             g->set_slots);
     print_waits(out, state);
     if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SINGLE_COPY) == MPIR_CVAR_NUMACOLL_SINGLE_COPY_cma)
-        fprintf(out, ", single copy by cma%s", state->fetches ? "" : " refused");
+        fprintf(out, ", single copy by cma%s", state->direct.fetch ? "" : " refused");
     if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SHARED_BUFFERS) ==
         MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_on)
-        fprintf(out, ", shared buffers%s", state->shares ? "" : " refused");
+        fprintf(out, ", shared buffers%s", state->direct.shared ? "" : " refused");
     fputs(", ", out);
 }
 

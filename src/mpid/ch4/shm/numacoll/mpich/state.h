@@ -104,12 +104,12 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_hierarchy all; /* the groups of all processes, on all nodes; filled once `agreed` */
     bool unbound;            /* the NUMA node of some rank is unknown */
     struct nc_caches caches; /* of this node */
-    struct nc_direct direct; /* how messages are read out of the buffers of other ranks */
-    bool fetches;            /* they are fetched: SINGLE_COPY wants it, and the kernel allows it */
-    bool shares;             /* they are read out of shared buffers, which all ranks have mapped */
-    char **shared;           /* [size] the shared buffers of each rank, as mapped here */
-    size_t *shared_bytes;    /* [size] */
-    struct nc_pace *pace;    /* [size] which stores into the region of each rank are faster */
+    /* how messages are read out of the buffers of other ranks: `fetch`, if SINGLE_COPY wants it and
+     * the kernel allows it; `shared`, if SHARED_BUFFERS wants it and all ranks have mapped them */
+    struct nc_direct direct;
+    char **shared;        /* [size] for `direct` */
+    size_t *shared_bytes; /* [size] */
+    struct nc_pace *pace; /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */
     struct nc_awaited *awaited; /* [size] what they wait for */
