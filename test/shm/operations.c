@@ -3,6 +3,8 @@
 
 #include "operations.h"
 
+#include "shm/nc_joint.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,15 +165,16 @@ static int scatter(struct rank *r, uint64_t *dice)
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
     size_t sent = 0;
     int wrong = come_late(r);
+    bool own;
 
     (void) dice;
     for (int i = 0; i < ranks && me == r->root; i++)
         to_send(r, i, i);
-    if (me != r->root)
-        to_receive(r, ranks, me);
-    if (nc_scatter_node(r->transfer, r->root, r->stream, &r->stream[ranks], &sent))
+    to_receive(r, ranks, me);
+    own = me != r->root || nc_joint_takes_own(r->transfer, &r->stream[me], &r->stream[ranks]);
+    if (nc_scatter_node(r->transfer, r->root, r->stream, own ? &r->stream[ranks] : NULL, &sent))
         return 1;
-    return me == r->root ? wrong : wrong + wrong_in(r, ranks, me, sent);
+    return own ? wrong + wrong_in(r, ranks, me, me == r->root ? r->length[me] : sent) : wrong;
 }
 
 /* Whether nc_allgather_node does not bring this message here, but leaves it to its caller: it is
@@ -209,17 +212,20 @@ static int untouched(const struct rank *r, int at, int message, size_t sent)
 static int gather_to(struct rank *r, int to)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
-    bool receives = to < 0 || to == me;
+    bool receives = to < 0 || to == me, own;
 
     to_send(r, ranks, me);
     for (int i = 0; i < ranks && receives; i++)
         to_receive(r, i, i);
-    if (to < 0 ? nc_allgather_node(r->transfer, r->bcast->route.groups, &r->stream[ranks],
-                                   r->stream, r->sent)
-               : nc_gather_node(r->transfer, to, &r->stream[ranks], r->stream, r->sent))
+    own = to != me || nc_joint_takes_own(r->transfer, &r->stream[ranks], &r->stream[me]);
+    if (to < 0
+            ? nc_allgather_node(r->transfer, r->bcast->route.groups, &r->stream[ranks], r->stream,
+                                r->sent)
+            : nc_gather_node(r->transfer, to, own ? &r->stream[ranks] : NULL, r->stream, r->sent))
         return 1;
+    r->sent[me] = r->length[me];
     for (int i = 0; i < ranks && receives; i++) {
-        if (to == me && i == me)
+        if (i == me && !own)
             continue;
         wrong += to < 0 && (i == me ? is_left_alone(r) : stays_away(r, i))
                      ? untouched(r, i, i, r->sent[i])

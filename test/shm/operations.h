@@ -40,6 +40,7 @@ struct run {
     int operations;
     size_t largest; /* bytes of a message */
     int delays;     /* one in so many steps is delayed; 0: none */
+    bool lags;      /* rank 0 waits for a moment, wherever it waits, that rank 1 gets ahead */
     enum waits waits;
     char *segment;        /* header page, parking, regions */
     char **region;        /* [ranks] in the segment */

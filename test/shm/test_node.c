@@ -25,6 +25,7 @@
 
 #include "core/nc_level_spec.h"
 #include "operations.h"
+#include "shm/nc_joint.h"
 #include "ranks.h"
 
 static int scale = 1; /* ThreadSanitizer and the mutants make fewer operations */
@@ -35,18 +36,46 @@ struct pacing {
     const struct run *run;
     uint64_t state;
     struct nc_waiter *waiter;
+    const struct nc_queue *queue;
 };
+
+/* Waits until rank 1 has ended some operations after this one; but it may not be able to. */
+static void lag(const struct nc_queue *q)
+{
+    nc_clock ahead = nc_clock_at(q->operation + 2 + q->geometry.send_controls, 0);
+
+    for (int i = 0; i < 10 && !nc_clock_reached(nc_atomic_acquire(nc_queue_ack(q, 1)), ahead); i++)
+        usleep(20);
+}
 
 static int progress(void *context)
 {
     struct pacing *p = context;
 
     delay(p->run, &p->state);
+    if (p->run->lags && p->queue->rank == 0)
+        lag(p->queue);
     if (p->waiter->missed)
         _exit(1); /* a ring was lost; each of the next ones would cost as much time */
     if (p->run->waits == EITHER)
         p->waiter->sleep = random_next(&p->state) % 2;
     return 0;
+}
+
+static _Thread_local struct pacing *copying; /* of the rank that this thread or process is */
+
+void __real_nc_copy_bytes(void *to, const void *from, size_t n, int how);
+void __wrap_nc_copy_bytes(void *to, const void *from, size_t n, int how);
+
+/* In the place of nc_copy_bytes, where others than nc_copy.c call it (the linker's --wrap): it
+ * delays the rank now and then in the middle of a copy. */
+void __wrap_nc_copy_bytes(void *to, const void *from, size_t n, int how)
+{
+    size_t half = n / 2;
+
+    __real_nc_copy_bytes(to, from, half, how);
+    delay(copying->run, &copying->state);
+    __real_nc_copy_bytes((char *) to + half, (const char *) from + half, n - half, how);
 }
 
 /* Lets the ranks of a run wait as it says. bell[] and *parking must outlive the waiter. */
@@ -212,7 +241,8 @@ static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *
                                 .numa = calloc(ranks, sizeof(int)),
                                 .traffic = traffic,
                                 .flow = calloc(ranks, sizeof(struct nc_flow)),
-                                .awaited = calloc(ranks, sizeof(struct nc_awaited))};
+                                .joint = calloc(ranks, sizeof(struct nc_joint)),
+                                .awaited = calloc(2 * ranks, sizeof(struct nc_awaited))};
 }
 
 static void free_transfer(struct nc_transfer *transfer)
@@ -221,6 +251,7 @@ static void free_transfer(struct nc_transfer *transfer)
     free(transfer->pace);
     free((int *) transfer->numa);
     free(transfer->flow);
+    free(transfer->joint);
     free(transfer->awaited);
 }
 
@@ -285,6 +316,8 @@ static int rank_main(const void *argument, int rank)
     make_place(&place, run);
     bcast.route = place.route[rank];
     pacing.waiter = &waiter;
+    pacing.queue = &queue;
+    copying = &pacing;
     prepare_to_sleep(run, rank, &waiter, bell, &parking);
     nc_queue_init(&queue, run->region, &run->geometry, rank, private_memory, &waiter);
     wrong = operate_all(&r, &place, &pacing);
@@ -471,6 +504,53 @@ static void out_of_shared_buffers(void **state)
     (void) state;
     read_directly(SHARED);
     read_directly(SHARED_OR_FETCHED);
+}
+
+/* Messages of several pieces, which the rank that has them copies, too: of each kind some, or
+ * wrong_way says so, for there is nothing else that one side or the other copies. */
+static void copied_together(void **state)
+{
+    static const char *const kinds[] = {"bcast", "scatter", "gather"};
+    struct run run = {.geometry = GEOMETRY(2, 2, 512, 2),
+                      .tree = NC_TREE_KNOMIAL,
+                      .k = 2,
+                      .direct = SHARED,
+                      .fixed_root = true,
+                      .operations = 500,
+                      .largest = 300000,
+                      .delays = 10};
+    struct nc_geometry few_controls = GEOMETRY(4, 4, 512, 2);
+
+    (void) state;
+    few_controls.send_controls = 2;
+    for (int i = 0; i < 3; i++) {
+        run.kinds = kinds[i];
+        run.tree = NC_TREE_KNOMIAL;
+        run.waits = YIELDING;
+        check(run);
+        run.tree = NC_TREE_FLAT;
+        run.waits = SLEEPING;
+        check(run);
+    }
+    run.kinds = "scatter gather bcast";
+    run.fixed_root = false;
+    run.geometry = GEOMETRY(4, 2, 512, 2);
+    run.direct = SHARED_OR_FETCHED;
+    run.mismatch = true;
+    run.waits = EITHER;
+    check(run);
+    run.kinds = "scatter gather";
+    run.mismatch = false;
+    run.late = true;
+    check(run);
+    /* a reader whose buffer is not shared goes on to operations in which it announces, too */
+    check((struct run){.geometry = few_controls,
+                       .kinds = "scatter gather",
+                       .tree = NC_TREE_FLAT,
+                       .direct = SHARED_OR_FETCHED,
+                       .lags = true,
+                       .operations = 2000,
+                       .largest = 5000});
 }
 
 /* Ranks go on to other operations that write their buffers. With broken kernels, and where some
@@ -1313,6 +1393,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(model_fragments),
                                        cmocka_unit_test(out_of_the_buffers),
                                        cmocka_unit_test(out_of_shared_buffers),
+                                       cmocka_unit_test(copied_together),
                                        cmocka_unit_test(reduces_out_of_shared_buffers),
                                        cmocka_unit_test(lengths_that_differ),
                                        cmocka_unit_test(many_more_ranks_than_processors),

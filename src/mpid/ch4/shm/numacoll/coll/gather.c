@@ -7,6 +7,7 @@
 
 #include "packed.h"
 #include "bodies.h"
+#include "../shm/nc_joint.h"
 
 /* A call. */
 struct gather {
@@ -30,17 +31,24 @@ static int receive_near(const struct gather *g)
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = g->call->state;
-    struct nc_stream *from = MPIDI_NUMACOLL_block_streams(g->call, g->blocks);
+    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(g->call);
+    struct nc_stream *from = MPIDI_NUMACOLL_block_streams(g->call, g->blocks), mine;
     struct nc_typed own = MPIDI_NUMACOLL_block(g->blocks, g->root);
+    bool has_own = g->mine->buffer != MPI_IN_PLACE, inside = false;
 
+    if (has_own && transfer->direct) {
+        MPIDI_NUMACOLL_stream_init(&mine, g->mine);
+        MPIDI_NUMACOLL_stream_init(&from[state->rank], &own);
+        inside = state->size > 1 && nc_joint_takes_own(transfer, &mine, &from[state->rank]);
+    }
     /* own block first: meanwhile the other ranks write theirs */
-    if (g->mine->buffer != MPI_IN_PLACE)
+    if (has_own && !inside)
         mpi_errno = MPIDI_NUMACOLL_copy_own(g->mine, &own);
     if (state->size == 1)
         return mpi_errno;
     MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_error(nc_gather_node(MPIDI_NUMACOLL_transfer(g->call),
-                                                        state->rank, NULL, from, state->sent)));
+        &mpi_errno, MPIDI_NUMACOLL_error(nc_gather_node(transfer, state->rank,
+                                                        inside ? &mine : NULL, from, state->sent)));
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
             MPIDI_NUMACOLL_keep_first(&mpi_errno, check_length(g, state->sent[i], &from[i]));

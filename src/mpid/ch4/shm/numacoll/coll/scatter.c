@@ -4,6 +4,7 @@
 
 #include "packed.h"
 #include "bodies.h"
+#include "../shm/nc_joint.h"
 
 /* A call. */
 struct scatter {
@@ -20,15 +21,22 @@ static int serve(const struct scatter *s)
 {
     int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = s->call->state;
-    struct nc_stream *to = MPIDI_NUMACOLL_block_streams(s->call, s->blocks);
+    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(s->call);
+    struct nc_stream *to = MPIDI_NUMACOLL_block_streams(s->call, s->blocks), mine;
     struct nc_typed own = MPIDI_NUMACOLL_block(s->blocks, s->root);
+    bool has_own = s->mine->buffer != MPI_IN_PLACE, inside = false;
 
+    if (has_own && transfer->direct) {
+        MPIDI_NUMACOLL_stream_init(&mine, s->mine);
+        MPIDI_NUMACOLL_stream_init(&to[state->rank], &own);
+        inside = state->size > 1 && nc_joint_takes_own(transfer, &to[state->rank], &mine);
+    }
     if (state->size > 1)
         mpi_errno = MPIDI_NUMACOLL_error(
-            nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), state->rank, to, NULL, NULL));
+            nc_scatter_node(transfer, state->rank, to, inside ? &mine : NULL, NULL));
     /* own block last: meanwhile the other ranks read theirs, if these have gone through the queue
      */
-    if (s->mine->buffer != MPI_IN_PLACE)
+    if (has_own && !inside)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine));
     return mpi_errno;
 }

@@ -166,6 +166,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .direct = state->direct.fetch || state->direct.shared ? &state->direct : NULL,
         .traffic = &state->traffic,
         .flow = state->flow,
+        .joint = state->joint,
         .awaited = state->awaited};
     c->bcast_below.transfer = c->bcast.transfer;
 }

@@ -202,7 +202,8 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->placement = NC_ARENA_TAKE(arena, size, struct nc_placement);
     state->flow = NC_ARENA_TAKE(arena, size, struct nc_flow);
     state->pace = NC_ARENA_TAKE(arena, size, struct nc_pace);
-    state->awaited = NC_ARENA_TAKE(arena, size, struct nc_awaited);
+    state->joint = NC_ARENA_TAKE(arena, size, struct nc_joint);
+    state->awaited = NC_ARENA_TAKE(arena, 2 * size, struct nc_awaited);
     state->stream = NC_ARENA_TAKE(arena, size, struct nc_stream);
     state->typed = NC_ARENA_TAKE(arena, size, struct nc_typed);
     state->sent = NC_ARENA_TAKE(arena, size, size_t);

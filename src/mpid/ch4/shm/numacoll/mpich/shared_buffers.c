@@ -225,7 +225,7 @@ size_t MPIDI_NUMACOLL_shared_scratch_bytes(int size)
     return (size_t) size * sizeof(struct told);
 }
 
-/* Maps the file of another process, to read it. The front is not read there, for which the mapping
+/* Maps the file of another process. The front is not read there, for which the mapping
  * would need page tables of its own. */
 static char *map_other(const struct told *told)
 {
@@ -237,7 +237,7 @@ static char *map_other(const struct told *told)
     if (fd < 0)
         return NULL;
     if (pread(fd, &front, sizeof front, 0) == sizeof front && front.number == told->number)
-        base = map(fd, told->bytes, PROT_READ);
+        base = map(fd, told->bytes, PROT_READ | PROT_WRITE);
     close(fd);
     return base;
 }

@@ -16,6 +16,7 @@
 #include "../shm/nc_barrier.h"
 #include "../shm/nc_bcast.h"
 #include "../shm/nc_gather.h"
+#include "../shm/nc_joint.h"
 #include "../shm/nc_queue.h"
 #include "../shm/nc_reduce.h"
 #include "../shm/nc_scatter.h"
@@ -112,7 +113,8 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_pace *pace; /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */
-    struct nc_awaited *awaited; /* [size] what they wait for */
+    struct nc_joint *joint;     /* [size] the same, of those that two ranks copy together */
+    struct nc_awaited *awaited; /* [2 * size] what they wait for */
     struct nc_stream *stream;   /* [size] the block of each rank as a stream */
     struct nc_typed *typed;     /* [size] the buffer behind each of these streams */
     size_t *sent;               /* [size] bytes that each rank has sent */

@@ -4,6 +4,8 @@
 
 #include "nc_bcast.h"
 
+#include "nc_joint.h"
+
 /* A rank's part in a call: whose ring it reads, and which children read the same ring. Such
  * children exist in a flat group that this rank does not lead. The ranks it leads, and its children
  * in a group that is not flat, read its own ring. */
@@ -74,16 +76,31 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
     return nc_transfer_inline_to_children(&b->transfer, &all, stream);
 }
 
+/* Whether a message that stays where it is may be copied by its writer and its reader together: if
+ * there are more readers, most of the work is spread already. */
+static bool is_for_two(const struct nc_bcast *b)
+{
+    return b->transfer.queue->geometry.ranks == 2;
+}
+
 /* As write_inline, for a message that stays where it is: all ranks read it there. */
 static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
 {
+    struct nc_queue *q = b->transfer.queue;
     struct nc_children all = children(p, 0, p->place->children);
     struct nc_control *control = take_control(b, p);
+    int other = nc_queue_next(q, q->rank);
+    struct nc_joint joint;
+    bool together = is_for_two(b) &&
+                    nc_joint_begin(&b->transfer, &joint, stream, other,
+                                   control ? control : nc_queue_recv_control(q, other));
 
     if (control)
         nc_transfer_point(&b->transfer, control, stream);
     else
         nc_transfer_point_children(&b->transfer, &all, stream);
+    if (together)
+        nc_joint_help_all(&b->transfer, &joint, 1);
 }
 
 static int write_fragments(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
@@ -204,7 +221,10 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
     pass_on(b, p, &m.flow);
-    nc_transfer_payload(&b->transfer, &m.flow, 0);
+    if (is_for_two(b) && nc_joint_is_possible(&b->transfer, &m.flow))
+        nc_joint_receive(&b->transfer, &m.flow, p->source);
+    else
+        nc_transfer_payload(&b->transfer, &m.flow, 0);
     return m.flow.copied;
 }
 

@@ -6,6 +6,8 @@
 
 #include "nc_gather.h"
 
+#include "nc_joint.h"
+
 /* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. */
 struct gather {
     struct nc_transfer *transfer;
@@ -15,10 +17,14 @@ struct gather {
     const int *group;      /* [ranks] group of each rank; slots are read in the sender's group only.
                               NULL: all who read the control slot read the slots */
     struct nc_flow mine;   /* sender: its message; 0 fragments: nothing goes through slots */
-    bool direct;           /* sender: its message is read out of its buffer */
-    struct nc_stream *own; /* allgather: where this rank's own block goes; gather: NULL */
-    int open;              /* receiver: transfer->flow[0 .. open - 1] are left to read */
-    int copied;            /* 0, or the first error of a copy */
+    bool direct;           /* sender: its message is read out of its buffer; in a gather it is
+                              transfer->joint[0] */
+    struct nc_stream *own; /* allgather: where this rank's own block goes; gather: NULL, or where
+                              the root's goes .. */
+    struct nc_stream *lone; /* .. and where it is; otherwise NULL */
+    int open;               /* receiver: transfer->flow[0 .. open - 1] are left to read */
+    int joint;  /* root of a gather: transfer->joint[0 .. joint - 1] are left to copy together */
+    int copied; /* 0, or the first error of a copy */
 };
 
 /* ---- sending ---- */
@@ -65,6 +71,8 @@ static void send_first(struct gather *g, struct nc_stream *mine)
     if (g->direct) {
         const char *bytes = mine->bytes + mine->at;
         size_t length = nc_stream_rest(mine);
+        if (!g->own)
+            nc_joint_begin(t, &t->joint[0], mine, g->told.rank[0][0], control);
         nc_transfer_point(t, control, mine);
         keep_own(g, bytes, length, length);
         return;
@@ -189,19 +197,57 @@ static void release_slots(struct nc_transfer *t, const struct nc_flow *flow)
         nc_queue_announce(q, nc_queue_take_recv_control(q, flow->rank), flow->next);
 }
 
-/* G4, of a message that is announced; if it does not go through slots, also G5, and G6 if it is
- * read out of the sender's buffer: the sender leaves then, whether others have come or not. */
+/* What the root announces to the sender of a message that stays where it is, in its receive control
+ * slot: an offer to copy it together, or nothing, and that it is read. */
+enum { READ = 2 };
+
+/* G5 and G6, of a message that stays where it is: the sender leaves when it is read, whether others
+ * have come or not. */
+static void read_there(struct gather *g, struct nc_flow *flow)
+{
+    struct nc_transfer *t = g->transfer;
+    struct nc_control *control = nc_queue_take_recv_control(t->queue, flow->rank);
+
+    if (nc_joint_is_possible(t, flow)) {
+        nc_joint_offer(t, &t->joint[g->joint++], flow, control);
+        return;
+    }
+    nc_transfer_fetch(t, flow);
+    nc_queue_announce(t->queue, control, READ);
+}
+
+/* One round over the messages that are copied together: a piece of each. Returns whether there was
+ * anything to do. */
+static bool copy_together(struct gather *g)
+{
+    struct nc_transfer *t = g->transfer;
+    bool any = false;
+    int kept = 0;
+
+    for (int k = 0; k < g->joint; k++) {
+        struct nc_joint *j = &t->joint[k];
+        bool copied = nc_joint_copy(t, j), there = !copied && nc_joint_is_there(t, j);
+        any |= copied || there;
+        if (there) /* G6 */
+            nc_queue_announce(t->queue, nc_queue_recv_control(t->queue, j->other), READ);
+        else
+            t->joint[kept++] = *j;
+    }
+    g->joint = kept;
+    return any;
+}
+
+/* G4, of a message that is announced; if it does not go through slots, also G5. */
 static void meet(struct gather *g, struct nc_flow *flow, size_t *sent)
 {
     int senders = (int) g->transfer->queue->geometry.ranks - 1;
 
     nc_transfer_meet(g->transfer, flow, flow->control, flow->stream, flow->rank, senders);
     sent[flow->rank] = flow->header.total;
-    if (flow->fragments == 0)
-        nc_transfer_payload(g->transfer, flow, flow->how);
     if (flow->header.direct)
-        nc_queue_announce(g->transfer->queue,
-                          nc_queue_take_recv_control(g->transfer->queue, flow->rank), 1);
+        read_there(g, flow);
+    else if (flow->fragments == 0)
+        nc_transfer_payload(g->transfer, flow, flow->how);
 }
 
 /* Reads what one sender has announced, but at most one ring of it, so that the other senders do not
@@ -260,7 +306,21 @@ static void await_any(const struct gather *g)
         fits |= fits_ring(t, flow);
         t->awaited[n++] = nc_queue_announced(t->queue, flow->control, flow->next + 1);
     }
+    for (int k = 0; k < g->joint; k++)
+        t->awaited[n++] = nc_joint_rest(t, &t->joint[k]);
     nc_wait_any(t->awaited, n, t->queue->waiter);
+}
+
+/* Copies what is to be copied without the queue: a piece of the root's own block, or when that is
+ * copied, of each message that is copied together with its sender. Its own block first, because
+ * that the senders cannot copy. Returns whether there was anything. */
+static bool copy_pieces(struct gather *g)
+{
+    if (!g->lone)
+        return copy_together(g);
+    if (!nc_joint_copy_own(g->transfer, g->lone, g->own, &g->copied))
+        g->lone = NULL;
+    return true;
 }
 
 /* A sender that is late holds up none of the others. */
@@ -273,8 +333,10 @@ static void receive(struct gather *g, struct nc_stream *from, size_t *sent)
             .control = nc_queue_send_control(q, r), .stream = &from[r], .rank = r};
         nc_copy_prefetch_out(&from[r]);
     }
-    while (g->open > 0) {
-        if (!receive_all_there_is(g, sent))
+    while (g->open > 0 || g->joint > 0 || g->lone) {
+        bool any = receive_all_there_is(g, sent);
+        any |= copy_pieces(g);
+        if (!any)
             await_any(g);
     }
 }
@@ -293,13 +355,27 @@ static char *take_slot(struct gather *g, uint64_t i)
     return nc_queue_take_slot_again(q);
 }
 
-static void send(struct gather *g, struct nc_stream *mine)
+/* Copies what stays where it is together with the root, if the root offers to, and waits until it
+ * is read. */
+static void await_read(struct gather *g)
 {
     struct nc_queue *q = g->transfer->queue;
+    struct nc_control *control = nc_queue_recv_control(q, q->rank);
 
+    nc_queue_await(q, control, 1);
+    if (nc_queue_has_announced(q, control, 1)) {
+        if (!nc_queue_is_of_call(q, control, g->told.rank[0][0]))
+            return;
+        nc_joint_help(g->transfer, &g->transfer->joint[0], control);
+    }
+    nc_queue_await(q, control, READ); /* G6 */
+}
+
+static void send(struct gather *g, struct nc_stream *mine)
+{
     send_first(g, mine);
-    if (g->direct) /* G6 */
-        nc_queue_await(q, nc_queue_recv_control(q, q->rank), 1);
+    if (g->direct)
+        await_read(g);
     while (g->mine.next < g->mine.fragments)
         send_into(g, take_slot(g, g->mine.next));
     nc_transfer_keep_first(&g->copied, g->mine.copied);
@@ -313,10 +389,13 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
     struct nc_readers reader = nc_queue_one(t->queue, root);
     struct gather g = {.transfer = t, .told = reader, .readers = reader};
 
-    if (t->queue->rank == root)
+    if (t->queue->rank == root) {
+        g.lone = mine;
+        g.own = &from[root];
         receive(&g, from, sent);
-    else
+    } else {
         send(&g, mine);
+    }
     nc_queue_end(t->queue);
     return g.copied;
 }

@@ -19,8 +19,9 @@
  * Source: Romanyuta, Kurnosov 2022, Gatherv and Allgatherv, with the slot protocol of
  * PROTOCOLS.md. */
 
-/* From all other ranks to the root. `mine` is not used at the root; `from` and `sent` are used only
- * there, without their elements of the root: its own block is the caller's to copy. */
+/* From all other ranks to the root. `from` and `sent` are used only there, `sent` without its
+ * element of the root. `mine` is NULL at the root, and its caller copies its own block; or it goes
+ * into from[root], which nc_joint_takes_own must allow. */
 int nc_gather_node(struct nc_transfer *transfer, int root, struct nc_stream *mine,
                    struct nc_stream *from, size_t *sent);
 

@@ -210,6 +210,17 @@ void nc_queue_end(struct nc_queue *q)
         refresh(q);
 }
 
+bool nc_queue_has_ended(struct nc_queue *q, int rank)
+{
+    return is_done(q, rank, nc_clock_at(q->operation + 1, 0));
+}
+
+struct nc_awaited nc_queue_ending(const struct nc_queue *q, int rank)
+{
+    return (struct nc_awaited){.word = nc_queue_ack(q, rank),
+                               .clock = nc_clock_at(q->operation + 1, 0)};
+}
+
 void nc_queue_await_ended(struct nc_queue *q, const struct nc_readers *readers)
 {
     for (int list = 0; list < 2; list++)

@@ -30,8 +30,9 @@ struct nc_control_header {
     uint32_t fragment; /* bytes of a fragment; 0: the message is in `payload` */
     /* index of the slot that has fragment 0: in the writer's send ring, or 0 in a receive ring */
     uint32_t first_slot : 14;
-    uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin; or, in an
-                                allreduce out of shared buffers, its struct posted */
+    uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin; or where it
+                                is to go: struct nc_offer; or, in an allreduce out of shared
+                                buffers, its struct posted */
     uint32_t incomplete : 1; /* up a tree: some rank below is left out */
     uint32_t call : 16;      /* nc_queue.call of the writer */
 };
@@ -45,8 +46,8 @@ struct nc_control_header {
  *   receive control slot   writer: the parent of its owner in that operation, once the `ack` of
  *                          the owner has passed the operation that used the slot before;
  *                          reader: its owner. In a gather the root is the parent, and announces
- *                          not a message but how many of the owner's fragments it has read; a
- *                          direct message counts as one
+ *                          not a message but how many of the owner's fragments it has read, or
+ *                          what it does with a direct message (nc_gather.c)
  *   send control slot      writer: its owner; readers: the ranks it is taken for
  *
  * The writer writes header and payload, then releases `clock` (R1); a reader acquires `clock`, then
@@ -243,6 +244,13 @@ static inline bool nc_queue_is_announced(const struct nc_queue *q, const struct 
     return nc_clock_reached(nc_atomic_acquire(&control->clock), nc_clock_at(q->operation, n));
 }
 
+/* Whether so many are announced there, and no more. */
+static inline bool nc_queue_has_announced(const struct nc_queue *q,
+                                          const struct nc_control *control, uint64_t n)
+{
+    return nc_atomic_acquire(&control->clock) == nc_clock_at(q->operation, n);
+}
+
 /* Reader: whether an announced message belongs to the same call as this rank's operation. A program
  * in which ranks call different collectives is wrong; the reader then leaves the message alone, and
  * notes whose it is. */
@@ -273,6 +281,11 @@ static inline void nc_queue_acknowledge(struct nc_queue *q, uint64_t n)
 
 /* Ends the current operation for this rank. Every rank calls it exactly once per operation. */
 void nc_queue_end(struct nc_queue *q);
+
+/* Whether a rank has ended the operation that this rank is in (acquire of R3). nc_queue_ending:
+ * what to wait for until it has. */
+bool nc_queue_has_ended(struct nc_queue *q, int rank);
+struct nc_awaited nc_queue_ending(const struct nc_queue *q, int rank);
 
 /* Waits until these ranks have ended the operation that this rank has ended last: they do not read
  * this rank's memory any more (acquire of R3). */

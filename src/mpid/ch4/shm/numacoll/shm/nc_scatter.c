@@ -4,6 +4,8 @@
 
 #include "nc_scatter.h"
 
+#include "nc_joint.h"
+
 /* ---- the root ---- */
 
 /* What the root has still to do. */
@@ -11,6 +13,7 @@ struct scatter {
     struct nc_transfer *transfer;
     int open;   /* transfer->flow[0 .. open - 1] are messages with fragments left to send */
     int direct; /* so many flows at the end of the array say who reads out of the root's buffer */
+    int joint;  /* transfer->joint[0 .. joint - 1] are those of them that may be copied together */
     int copied; /* 0, or the first error of a copy */
 };
 
@@ -30,6 +33,7 @@ static void send_at_once(struct scatter *s, struct nc_stream *to, int reader)
         nc_transfer_keep_first(
             &s->copied, nc_transfer_inline(t, control, 0, to, nc_transfer_remote(t, reader)));
     } else {
+        s->joint += nc_joint_begin(t, &t->joint[s->joint], to, reader, control);
         nc_transfer_point(t, control, to);
         *direct_reader(s, s->direct++) = reader;
     }
@@ -115,12 +119,15 @@ static void send_fragments(struct scatter *s)
 }
 
 /* The root's part; also ends the operation. */
-static int send(struct nc_transfer *t, struct nc_stream *to)
+static int send(struct nc_transfer *t, struct nc_stream *to, struct nc_stream *mine)
 {
     struct scatter s = {.transfer = t};
 
     send_first(&s, to);
     send_fragments(&s);
+    while (mine && nc_joint_copy_own(t, &to[t->queue->rank], mine, &s.copied))
+        ;
+    nc_joint_help_all(t, t->joint, s.joint);
     nc_queue_end(t->queue);
     for (int i = 0; i < s.direct; i++) {
         struct nc_readers reader = nc_queue_one(t->queue, *direct_reader(&s, i));
@@ -144,7 +151,7 @@ static void receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
 }
 
 /* A reader's part; also ends the operation. */
-static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
+static int receive(struct nc_transfer *t, int root, struct nc_stream *mine, size_t *sent)
 {
     struct nc_queue *q = t->queue;
     struct nc_flow flow;
@@ -154,6 +161,8 @@ static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
     *sent = flow.header.total;
     if (flow.fragments)
         receive_fragments(t, &flow);
+    else if (nc_joint_is_possible(t, &flow))
+        nc_joint_receive(t, &flow, root);
     else
         nc_transfer_payload(t, &flow, flow.how);
     nc_queue_end(q);
@@ -163,5 +172,5 @@ static int receive(struct nc_transfer *t, struct nc_stream *mine, size_t *sent)
 int nc_scatter_node(struct nc_transfer *t, int root, struct nc_stream *to, struct nc_stream *mine,
                     size_t *sent)
 {
-    return t->queue->rank == root ? send(t, to) : receive(t, mine, sent);
+    return t->queue->rank == root ? send(t, to, mine) : receive(t, root, mine, sent);
 }

@@ -105,7 +105,8 @@ struct nc_transfer {
     const struct nc_direct *direct; /* NULL: all messages go through the queue */
     struct nc_traffic *traffic;
     struct nc_flow *flow;       /* [ranks] the flows of the current call; bcast needs none */
-    struct nc_awaited *awaited; /* [ranks] what they wait for; only roots use it */
+    struct nc_joint *joint;     /* [ranks] the same for joint copies, of nc_joint.h */
+    struct nc_awaited *awaited; /* [2 * ranks] what they wait for; only roots use it */
 };
 
 /* The bit of nc_copy_how for a copy to or from the region of `rank`: whether it is on another NUMA
