@@ -316,11 +316,21 @@ static int reduce_ordered(struct rank *r, uint64_t *dice)
 }
 
 /* Where nothing is read directly, nobody looks for shared buffers. */
-static int allreduce_shared(struct rank *r, uint64_t *dice)
+static int out_of_shared_buffers(struct rank *r, int to, uint64_t *dice)
 {
     to_reduce(r, dice);
     return r->run->direct == BY_QUEUE ? reduce_up(r, random_next(dice))
-                                      : reduce_shared(r, random_next(dice));
+                                      : reduce_shared(r, to, random_next(dice));
+}
+
+static int allreduce_shared(struct rank *r, uint64_t *dice)
+{
+    return out_of_shared_buffers(r, -1, dice);
+}
+
+static int root_reduces_shared(struct rank *r, uint64_t *dice)
+{
+    return out_of_shared_buffers(r, r->root, dice);
 }
 
 /* One row for each operation. A run of kinds "all" draws from all rows. */
@@ -337,6 +347,7 @@ static const struct {
     {"reduce", reduce},
     {"reduce_ordered", reduce_ordered},
     {"allreduce_shared", allreduce_shared},
+    {"reduce_shared", root_reduces_shared},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

@@ -145,8 +145,8 @@ void to_receive(struct rank *r, int at, int message);
  * kernel may fail: then that rank must report it, and all the others go on. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
-/* An allreduce of which the transfer may read directly. */
-int reduce_shared(struct rank *r, uint64_t choice);
+/* A reduce to rank `to`, -1: an allreduce, out of shared buffers. */
+int reduce_shared(struct rank *r, int to, uint64_t choice);
 
 /* The bits of the operations that have these names, separated by blanks; for struct rank. */
 unsigned operations_named(const char *kinds);

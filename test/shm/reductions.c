@@ -352,16 +352,19 @@ static int divisor_of(int ranks, uint64_t choice)
     return d;
 }
 
-/* Now and then the elements of one rank are not plain. Then, if not all buffers are shared, and if
- * not all lengths are equal, nothing may be done. */
-int reduce_shared(struct rank *r, uint64_t choice)
+/* Now and then the elements of one rank are not plain, or, with `mismatch`, it names another root.
+ * Then, if not all buffers are shared, and if not all lengths are equal, nothing may be done. */
+int reduce_shared(struct rank *r, int to, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, block[ranks],
         breaker = breaker_of(r->run, choice),
-        odd = choice >> 20 & 7 ? -1 : (int) (choice >> 23) % ranks;
+        odd = choice >> 20 & 7 ? -1 : (int) (choice >> 23) % ranks,
+        astray = r->run->mismatch && to >= 0 && !(choice >> 5 & 7) ? (int) (choice >> 8) % ranks
+                                                                   : -1;
     int columns = divisor_of(ranks, choice >> 16);
-    struct nc_team neighbours = block_of(r, columns, block), others = team_of(r, columns);
-    bool turned = choice >> 9 & 1, joined[ranks], equal = true, reduced;
+    struct nc_team neighbours = block_of(r, columns, block), others = team_of(r, columns), row,
+                   column;
+    bool turned = choice >> 9 & 1, joined[ranks], equal = astray < 0, reduced;
     enum nc_shared_outcome outcome;
     struct reduction c = prepare(r, add, breaker, choice);
     struct nc_op_kernel kernel = kernel_of(r, &c, choice);
@@ -373,16 +376,19 @@ int reduce_shared(struct rank *r, uint64_t choice)
         joined[i] = true;
         equal = equal && r->length[i] == r->length[me];
     }
-    error = nc_allreduce_shared_node(r->transfer, turned ? &others : &neighbours,
-                                     turned ? &neighbours : &others, &kernel, count, me != odd,
-                                     &outcome);
+    row = turned ? others : neighbours;
+    column = turned ? neighbours : others;
+    error = to < 0 ? nc_allreduce_shared_node(r->transfer, &row, &column, &kernel, count, me != odd,
+                                              &outcome)
+                   : nc_reduce_shared_node(r->transfer, me == astray ? (to + 1) % ranks : to, &row,
+                                           &column, &kernel, count, me != odd, &outcome);
     reduced = outcome == NC_SHARED_REDUCED;
     wrong += outcome != (!equal                                ? NC_SHARED_UNEQUAL
                          : r->run->direct == SHARED && odd < 0 ? NC_SHARED_REDUCED
                                                                : NC_SHARED_ELSEWHERE);
     wrong += error != (reduced && c.breaks ? c.error : 0);
     if (breaker < 0)
-        wrong += wrong_in(r, &c, joined, reduced ? &all : &none);
+        wrong += wrong_in(r, &c, joined, reduced && (to < 0 || to == me) ? &all : &none);
     free(c.temporary);
     return wrong;
 }

@@ -558,7 +558,7 @@ static void copied_together(void **state)
 static void reduces_out_of_shared_buffers(void **state)
 {
     struct run run = {.geometry = GEOMETRY(6, 2, 512, 2),
-                      .kinds = "allreduce_shared bcast reduce",
+                      .kinds = "allreduce_shared reduce_shared bcast reduce",
                       .tree = NC_TREE_KNOMIAL,
                       .k = 2,
                       .direct = SHARED,
@@ -576,7 +576,7 @@ static void reduces_out_of_shared_buffers(void **state)
     check(run);
     /* several blocks of a slice, and streaming stores */
     check((struct run){.geometry = GEOMETRY(4, 2, 512, 2),
-                       .kinds = "allreduce_shared",
+                       .kinds = "allreduce_shared reduce_shared",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
                        .direct = SHARED,

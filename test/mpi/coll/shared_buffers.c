@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,14 +109,30 @@ static void blocks(int round)
     nc_memory_free(whole);
 }
 
+/* An allreduce, or a reduce to `root` if that is not -1. */
+static void reduce(const int *mine, int *result, int count, bool in_place, int root)
+{
+    if (root < 0) {
+        nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, count, MPI_INT, MPI_SUM,
+                      MPI_COMM_WORLD);
+        return;
+    }
+    nc_count(NC_REDUCE, MPI_COMM_WORLD);
+    MPI_Reduce(in_place ? MPI_IN_PLACE : mine, result, count, MPI_INT, MPI_SUM, root,
+               MPI_COMM_WORLD);
+}
+
 /* Operands and results are all of MPI_Alloc_mem, or of malloc or MPI_Alloc_mem as is drawn on each
  * rank; or on each rank one buffer. */
 static void reduction(int round)
 {
-    int count = 1 + draw(LONGEST / (int) sizeof(int)), in_place = draw(3) == 0, alike = draw(2);
+    int count = 1 + draw(LONGEST / (int) sizeof(int)), alike = draw(2);
+    int root = draw(2) ? draw(nc_size) : -1;
+    bool has_result = root < 0 || root == nc_rank, in_place = draw(3) == 0 && has_result;
     size_t bytes = (size_t) count * sizeof(int);
     unsigned long long before = nc_pvar_read(&copied_shared);
-    int *mine, *result;
+    int *mine, *result = NULL;
 
     if (alike) {
         MPI_Alloc_mem((MPI_Aint) bytes, MPI_INFO_NULL, &mine);
@@ -126,14 +143,13 @@ static void reduction(int round)
     }
     for (int i = 0; i < count; i++)
         (in_place ? result : mine)[i] = round + nc_rank * i;
-    nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    reduce(mine, has_result ? result : NULL, count, in_place, root);
     if (shares && alike && bytes > LONG && nc_pvar_read(&copied_shared) == before)
-        nc_fail("a long allreduce did not go through shared buffers", count, round);
+        nc_fail("a long reduction did not go through shared buffers", count, round);
     memset(mine, 0x55, bytes);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && has_result; i++) {
         if (result[i] != nc_size * round + nc_size * (nc_size - 1) / 2 * i) {
-            nc_fail("allreduce", i, round);
+            nc_fail(root < 0 ? "allreduce" : "reduce", i, round);
             break;
         }
     }

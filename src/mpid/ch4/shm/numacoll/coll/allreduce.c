@@ -297,16 +297,6 @@ _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_AL
                    MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
                "cvars.yaml lists them as nc_select.h does, behind auto");
 
-/* Whether `sliced` is possible. It combines NUMA node by NUMA node, not in the order of ranks: with
- * several NUMA nodes the operation must commute, and all must have the same number of ranks (else
- * column.size is 0). */
-static bool can_be_sliced(const struct nc_reduction *r)
-{
-    int rows = r->call->state->column.size;
-
-    return rows == 1 || (rows > 1 && r->commutative);
-}
-
 /* The version inside a node, by the settings or by the rules of core/nc_select.h. All ranks choose
  * alike if their counts are equal. */
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
@@ -318,7 +308,7 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
             ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count, NC_REDUCE_INLINE)
             : (enum nc_allreduce_version)(wanted - 1);
 
-    if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
+    if (version == NC_ALLREDUCE_SLICED && !MPIDI_NUMACOLL_may_be_sliced(r))
         version = NC_ALLREDUCE_RB;
     if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) &&
         !(r->commutative && r->plain))
@@ -334,16 +324,13 @@ static enum nc_allreduce_version version_across(const struct nc_reduction *r)
     return rb || !r->fits || !r->commutative || !r->plain ? NC_ALLREDUCE_RB : NC_ALLREDUCE_RAB;
 }
 
-/* Whether to ask if all ranks have shared buffers: the messages are long, and the settings leave it
- * open or ask for slices, which is what is made of them then. All ranks decide alike, as in
- * version_of; whether this rank's elements are plain is its own matter. */
+/* Whether to ask if all ranks have shared buffers: the settings leave it open or ask for slices,
+ * which is what is made of them then. */
 static bool may_be_shared(const struct nc_reduction *r)
 {
-    const struct nc_direct *direct = MPIDI_NUMACOLL_transfer(r->call)->direct;
     int wanted = r->call->choice->allreduce_version;
 
-    return direct && direct->shared && !r->call->across && r->fits && r->commutative &&
-           can_be_sliced(r) && r->element * (size_t) r->mine.count > direct->above &&
+    return MPIDI_NUMACOLL_may_be_shared(r) &&
            (wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto ||
             wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced);
 }
@@ -358,9 +345,7 @@ static int out_of_shared_buffers(struct nc_reduction *r, bool *over)
         nc_allreduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), &state->row, &state->column,
                                  &r->kernel, count, r->plain, &outcome));
 
-    *over = outcome != NC_SHARED_ELSEWHERE;
-    MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                              MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
+    *over = MPIDI_NUMACOLL_is_over(outcome, &mpi_errno);
     if (*over)
         MPIDI_NUMACOLL_count(r->call, 1 + (int) NC_ALLREDUCE_SLICED, r->element * count);
     return mpi_errno;

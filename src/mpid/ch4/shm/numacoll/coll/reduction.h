@@ -6,6 +6,7 @@
 #define NUMACOLL_REDUCTION_H_INCLUDED
 
 #include "../mpich/call.h"
+#include "../shm/nc_reduce_shared.h"
 
 /* A call's operands and operation. Private to a rank. */
 struct nc_reduction {
@@ -43,6 +44,36 @@ void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r);
 static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
 {
     return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
+}
+
+/* Whether a message may be reduced by slices, a NUMA node at a time and not in the order of ranks:
+ * with several NUMA nodes the operation must commute, and all must have the same number of ranks
+ * (else column.size is 0). */
+static inline bool MPIDI_NUMACOLL_may_be_sliced(const struct nc_reduction *r)
+{
+    int rows = r->call->state->column.size;
+
+    return rows == 1 || (rows > 1 && r->commutative);
+}
+
+/* Whether to ask if the ranks have shared buffers, to reduce straight out of them: the messages are
+ * long. All ranks decide alike if their counts are equal; whether this rank's elements are plain is
+ * its own matter. */
+static inline bool MPIDI_NUMACOLL_may_be_shared(const struct nc_reduction *r)
+{
+    const struct nc_direct *direct = MPIDI_NUMACOLL_transfer(r->call)->direct;
+
+    return direct && direct->shared && !r->call->across && r->fits && r->commutative &&
+           MPIDI_NUMACOLL_may_be_sliced(r) && r->element * (size_t) r->mine.count > direct->above;
+}
+
+/* Whether the call is over when the functions of shm/nc_reduce_shared.h have ended like this, with
+ * a result or an error; if not, it is to be served in another way. */
+static inline bool MPIDI_NUMACOLL_is_over(enum nc_shared_outcome outcome, int *mpi_errno)
+{
+    MPIDI_NUMACOLL_keep_first(mpi_errno,
+                              MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
+    return outcome != NC_SHARED_ELSEWHERE;
 }
 
 /* Where the root gathers what it combines: the elements that each rank gives at a time. Of all

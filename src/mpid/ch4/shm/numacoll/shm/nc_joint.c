@@ -148,8 +148,8 @@ void nc_joint_help(const struct nc_transfer *t, struct nc_joint *j, struct nc_co
         ;
 }
 
-/* Takes the reader's offer if there is one. Returns whether there will be none: the reader has ended
- * the operation, or it is in another call. */
+/* Takes the reader's offer if there is one. Returns whether there will be none: the reader has
+ * ended the operation, or it is in another call. */
 static bool ends_alone(const struct nc_transfer *t, struct nc_joint *j)
 {
     struct nc_queue *q = t->queue;

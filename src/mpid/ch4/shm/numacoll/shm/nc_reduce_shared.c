@@ -1,5 +1,5 @@
-/* Allreduce inside a node straight out of shared buffers. See nc_reduce_shared.h; numbers are those
- * of PROTOCOLS.md, section 3.8. */
+/* Reduce and Allreduce inside a node straight out of shared buffers. See nc_reduce_shared.h;
+ * numbers are those of PROTOCOLS.md, section 3.8. */
 
 #include "nc_reduce_shared.h"
 
@@ -9,15 +9,17 @@
 #define BLOCK 16384
 
 /* What each rank posts in the payload of its send control slot: where its elements and its result
- * are in its shared buffers, and the bytes of an element. */
+ * are in its shared buffers, the bytes of an element, and the root. */
 struct posted {
     uint64_t mine, result, element;
+    int64_t root;
 };
 
 /* A rank's part in a call. */
 struct shared {
     struct nc_transfer *transfer;
     const struct nc_op_kernel *kernel;
+    int root;                   /* -1: all ranks have a result */
     struct nc_control *control; /* this rank's send control slot */
     uint64_t steps;             /* so many steps has this rank announced, the post included */
     int failed;                 /* 0, or the first error of the kernel */
@@ -31,12 +33,15 @@ static void post(struct shared *s, size_t count, bool plain)
     struct nc_transfer *t = s->transfer;
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
-    const struct posted where = {.mine = nc_transfer_shared_offset(t, s->kernel->mine),
-                                 .result = nc_transfer_shared_offset(t, s->kernel->result),
-                                 .element = s->kernel->element};
-    const struct nc_control_header header = {.total = count * s->kernel->element,
-                                             .direct = plain && where.mine && where.result &&
-                                                       where.element <= BLOCK};
+    bool has_result = s->root < 0 || s->root == t->queue->rank;
+    const struct posted where = {
+        .mine = nc_transfer_shared_offset(t, s->kernel->mine),
+        .result = has_result ? nc_transfer_shared_offset(t, s->kernel->result) : 0,
+        .element = s->kernel->element,
+        .root = s->root};
+    const struct nc_control_header header = {
+        .total = count * s->kernel->element,
+        .direct = plain && where.mine && (where.result || !has_result) && where.element <= BLOCK};
 
     s->control = nc_queue_take_send_control(t->queue, &readers);
     memcpy(s->control->payload, &where, sizeof where);
@@ -62,10 +67,12 @@ static enum nc_shared_outcome judge(struct shared *s, size_t bytes)
 
     for (int r = 0; r < (int) t->queue->geometry.ranks; r++) {
         struct nc_flow flow;
+        struct posted posted;
         nc_transfer_meet(t, &flow, nc_queue_send_control(t->queue, r), &none, r, 1);
+        posted = posted_by(s, r);
         all_share = all_share && flow.header.direct;
         all_equal = all_equal && flow.header.total == bytes &&
-                    posted_by(s, r).element == s->kernel->element;
+                    posted.element == s->kernel->element && posted.root == s->root;
     }
     return !all_equal ? NC_SHARED_UNEQUAL : all_share ? NC_SHARED_REDUCED : NC_SHARED_ELSEWHERE;
 }
@@ -174,16 +181,82 @@ static void reduce(struct shared *s, const struct nc_team *row, const struct nc_
     collect(s, row, &all); /* Z6 */
 }
 
+/* Combines the elements `part` of the other ranks of a row with what the root's result has of them;
+ * or, if this is the first row to do so, with the root's elements; into the root's result. */
+static void combine_at_root(struct shared *s, const struct nc_team *row, bool is_first,
+                            struct nc_range part)
+{
+    const struct nc_op_kernel *c = s->kernel;
+    size_t most = BLOCK / c->element;
+    int me = s->transfer->queue->rank;
+
+    for (size_t done = 0, n; done < part.count; done += n) {
+        size_t first = part.first + done;
+        char *to = element_of(s, s->root, true, first),
+             *from = element_of(s, s->root, !is_first, first);
+        n = part.count - done < most ? part.count - done : most;
+        for (int i = 0; i < row->size && !s->failed; i++) {
+            int rank = nc_team_after(row, i);
+            if (rank == s->root)
+                continue;
+            s->failed = combine(c, to, element_of(s, rank, false, first), from, n);
+            from = to;
+            s->transfer->traffic->shared += rank == me ? 0 : n * c->element;
+        }
+        s->transfer->traffic->shared += s->root == me ? 0 : n * c->element;
+        if (to != from)
+            memcpy(to, from, n * c->element);
+    }
+}
+
+static void reduce_to_root(struct shared *s, const struct nc_team *row,
+                           const struct nc_team *column, size_t count)
+{
+    struct nc_range all = {0, count}, slice = nc_range_slice(&all, row, row->index);
+    struct nc_team everybody = nc_queue_everybody(s->transfer->queue);
+    bool is_root = s->root == s->transfer->queue->rank;
+    const struct nc_team *awaited = is_root ? &everybody : row;
+
+    for (int step = 0; step < column->size; step++) { /* Y3 */
+        int part = (column->index + step) % column->size;
+        if (step > 0)
+            await(s, nc_team_after(column, 1));
+        combine_at_root(s, row, step == 0, nc_range_slice(&slice, column, part));
+        made(s);
+    }
+    for (int i = 1; i < awaited->size; i++) /* Y4 */
+        await(s, nc_team_after(awaited, i));
+}
+
+/* Z1, Z2 */
+static enum nc_shared_outcome begin(struct shared *s, size_t count, bool plain)
+{
+    post(s, count, plain);
+    return judge(s, count * s->kernel->element);
+}
+
+int nc_reduce_shared_node(struct nc_transfer *t, int root, const struct nc_team *row,
+                          const struct nc_team *column, const struct nc_op_kernel *kernel,
+                          size_t count, bool plain, enum nc_shared_outcome *outcome)
+{
+    struct shared s = {.transfer = t, .kernel = kernel, .root = root};
+
+    *outcome = begin(&s, count, plain);
+    if (*outcome == NC_SHARED_REDUCED)
+        reduce_to_root(&s, row, column, count);
+    nc_queue_end(t->queue);
+    return s.failed;
+}
+
 int nc_allreduce_shared_node(struct nc_transfer *t, const struct nc_team *row,
                              const struct nc_team *column, const struct nc_op_kernel *kernel,
                              size_t count, bool plain, enum nc_shared_outcome *outcome)
 {
-    struct shared s = {.transfer = t, .kernel = kernel};
+    struct shared s = {.transfer = t, .kernel = kernel, .root = -1};
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
 
-    post(&s, count, plain);
-    *outcome = judge(&s, count * kernel->element);
+    *outcome = begin(&s, count, plain);
     if (*outcome == NC_SHARED_REDUCED)
         reduce(&s, row, column, count);
     nc_queue_end(t->queue);

@@ -1,5 +1,6 @@
-/* Allreduce inside a node straight out of shared buffers (struct nc_direct), by slices; no MPI.
- * coll/allreduce.c calls it with a kernel of coll/reduction.c. PROTOCOLS.md, 3.8. */
+/* Reduce and Allreduce inside a node straight out of shared buffers (struct nc_direct), by slices;
+ * no MPI. coll/reduce.c and coll/allreduce.c call them with a kernel of coll/reduction.c.
+ * PROTOCOLS.md, 3.8. */
 
 #ifndef NC_REDUCE_SHARED_H_INCLUDED
 #define NC_REDUCE_SHARED_H_INCLUDED
@@ -10,8 +11,8 @@
 enum nc_shared_outcome {
     NC_SHARED_REDUCED,   /* the result is there, or an error is returned */
     NC_SHARED_ELSEWHERE, /* some buffer is not shared: the caller has to reduce in another way */
-    NC_SHARED_UNEQUAL    /* the ranks' messages differ, or a rank is in another call: nobody who
-                            knows it may go on, for others would wait */
+    NC_SHARED_UNEQUAL    /* the ranks' messages or roots differ, or a rank is in another call:
+                            nobody who knows it may go on, for others would wait */
 };
 
 /* Reduces `count` elements of the kernel, which have the same form packed and in the user's buffer,
@@ -23,5 +24,11 @@ enum nc_shared_outcome {
 int nc_allreduce_shared_node(struct nc_transfer *transfer, const struct nc_team *row,
                              const struct nc_team *column, const struct nc_op_kernel *kernel,
                              size_t count, bool plain, enum nc_shared_outcome *outcome);
+
+/* The same with a result at the root alone: there kernel->result is looked at, and is in a shared
+ * buffer. A rank leaves when its elements are read. */
+int nc_reduce_shared_node(struct nc_transfer *transfer, int root, const struct nc_team *row,
+                          const struct nc_team *column, const struct nc_op_kernel *kernel,
+                          size_t count, bool plain, enum nc_shared_outcome *outcome);
 
 #endif
