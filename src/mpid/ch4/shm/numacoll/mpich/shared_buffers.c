@@ -15,6 +15,7 @@
 #include "../core/nc_extents.h"
 #include "backing.h"
 #include "compat.h"
+#include "diag.h"
 
 /* The first page of a file, written by its owner before others hear of the file. They compare it:
  * in another PID namespace the descriptor of that number may be something else. */
@@ -41,6 +42,7 @@ static struct {
     int fd;
     struct stat opened; /* what it was for: the program may close it, and get the number again */
     bool refused;
+    bool told; /* that it is full */
 } own;
 
 static struct file *others; /* those of other processes that communicators use */
@@ -146,6 +148,18 @@ static bool make_room(struct nc_extents *e)
     return true;
 }
 
+/* Says once that a buffer does not fit. The lock is held. */
+static void tell_full(size_t bytes)
+{
+    if (own.told)
+        return;
+    own.told = true;
+    MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
+                            "MPI_Alloc_mem of %zu KiB: not a shared buffer, as all of a process "
+                            "may have %llu MiB: MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT",
+                            bytes >> 10, (unsigned long long) (own.file.bytes >> 20));
+}
+
 void *MPIDI_NUMACOLL_shared_alloc(size_t bytes)
 {
     size_t page = page_bytes(), whole = (bytes + page - 1) / page * page;
@@ -158,10 +172,13 @@ void *MPIDI_NUMACOLL_shared_alloc(size_t bytes)
     make_own();
     /* a child that has been forked has its parent's file, but what it takes there the parent would
      * take, too */
-    if (own.file.base && own.file.pid == getpid() && make_room(&own.extents) &&
-        nc_extents_take(&own.extents, whole, &start)) {
-        buffer = own.file.base + start;
-        madvise(buffer, whole, MADV_DODUMP);
+    if (own.file.base && own.file.pid == getpid() && make_room(&own.extents)) {
+        if (nc_extents_take(&own.extents, whole, &start)) {
+            buffer = own.file.base + start;
+            madvise(buffer, whole, MADV_DODUMP);
+        } else {
+            tell_full(bytes);
+        }
     }
     pthread_mutex_unlock(&lock);
     return buffer;
@@ -207,7 +224,7 @@ void MPIDI_NUMACOLL_shared_finalize(void)
         MPL_free(own.extents.extent);
         own.file.base = NULL;
     }
-    own.refused = false;
+    own.refused = own.told = false;
     pthread_mutex_unlock(&lock);
 }
 
