@@ -378,10 +378,8 @@ int reduce_shared(struct rank *r, int to, uint64_t choice)
     }
     row = turned ? others : neighbours;
     column = turned ? neighbours : others;
-    error = to < 0 ? nc_allreduce_shared_node(r->transfer, &row, &column, &kernel, count, me != odd,
-                                              &outcome)
-                   : nc_reduce_shared_node(r->transfer, me == astray ? (to + 1) % ranks : to, &row,
-                                           &column, &kernel, count, me != odd, &outcome);
+    error = nc_reduce_shared_node(r->transfer, me == astray ? (to + 1) % ranks : to, &row, &column,
+                                  &kernel, count, me != odd, &outcome);
     reduced = outcome == NC_SHARED_REDUCED;
     wrong += outcome != (!equal                                ? NC_SHARED_UNEQUAL
                          : r->run->direct == SHARED && odd < 0 ? NC_SHARED_REDUCED

@@ -21,7 +21,6 @@
 #include "bodies.h"
 #include "reduce.h"
 #include "../mpich/choose.h"
-#include "../shm/nc_reduce_shared.h"
 
 /* Elements first .. first + n - 1 of `of` as a stream. *typed must live as long as the stream. */
 static void stream_of(const struct nc_reduction *r, const struct nc_typed *of, size_t first,
@@ -335,22 +334,6 @@ static bool may_be_shared(const struct nc_reduction *r)
             wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_sliced);
 }
 
-/* *over: the call is over, with a result or an error; if not, it is to be served in another way. */
-static int out_of_shared_buffers(struct nc_reduction *r, bool *over)
-{
-    struct MPIDI_NUMACOLL_comm *state = r->call->state;
-    size_t count = (size_t) r->mine.count;
-    enum nc_shared_outcome outcome;
-    int mpi_errno = MPIDI_NUMACOLL_error(
-        nc_allreduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), &state->row, &state->column,
-                                 &r->kernel, count, r->plain, &outcome));
-
-    *over = MPIDI_NUMACOLL_is_over(outcome, &mpi_errno);
-    if (*over)
-        MPIDI_NUMACOLL_count(r->call, 1 + (int) NC_ALLREDUCE_SLICED, r->element * count);
-    return mpi_errno;
-}
-
 static int allreduce(struct nc_reduction *r)
 {
     static int (*const functions[])(struct nc_reduction *) = {
@@ -361,10 +344,13 @@ static int allreduce(struct nc_reduction *r)
     bool across = r->call->across;
     enum nc_allreduce_version version = NC_ALLREDUCE_RB;
     bool over = false;
-    int mpi_errno = may_be_shared(r) ? out_of_shared_buffers(r, &over) : MPI_SUCCESS;
+    int mpi_errno = may_be_shared(r) ? MPIDI_NUMACOLL_reduce_shared(r, -1, &over) : MPI_SUCCESS;
 
-    if (over)
+    if (over) {
+        version = NC_ALLREDUCE_SLICED;
+        MPIDI_NUMACOLL_count(r->call, 1 + (int) version, r->element * (size_t) r->mine.count);
         return mpi_errno;
+    }
     if (across)
         version = version_across(r);
     else if (r->fits)

@@ -133,20 +133,6 @@ static int across_nodes(struct nc_reduction *r, int root)
     return mpi_errno;
 }
 
-/* ---- out of shared buffers ---- */
-
-static int out_of_shared_buffers(struct nc_reduction *r, int root, bool *over)
-{
-    struct MPIDI_NUMACOLL_comm *state = r->call->state;
-    enum nc_shared_outcome outcome;
-    int mpi_errno = MPIDI_NUMACOLL_error(
-        nc_reduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), root, &state->row, &state->column,
-                              &r->kernel, (size_t) r->mine.count, r->plain, &outcome));
-
-    *over = MPIDI_NUMACOLL_is_over(outcome, &mpi_errno);
-    return mpi_errno;
-}
-
 /* ---- the call ---- */
 
 int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
@@ -159,7 +145,7 @@ int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
     if (across)
         return across_nodes(r, root);
     if (MPIDI_NUMACOLL_may_be_shared(r)) {
-        int mpi_errno = out_of_shared_buffers(r, root, &over);
+        int mpi_errno = MPIDI_NUMACOLL_reduce_shared(r, root, &over);
         if (over)
             return mpi_errno;
     }

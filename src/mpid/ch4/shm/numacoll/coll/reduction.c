@@ -4,6 +4,8 @@
 
 #include "reduction.h"
 
+#include "../shm/nc_reduce_shared.h"
+
 struct nc_typed MPIDI_NUMACOLL_elements(const struct nc_reduction *r, const struct nc_typed *of,
                                         size_t first, size_t n)
 {
@@ -254,4 +256,18 @@ void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r)
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r)
 {
     MPL_free(r->allocated);
+}
+
+int MPIDI_NUMACOLL_reduce_shared(struct nc_reduction *r, int root, bool *over)
+{
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
+    enum nc_shared_outcome outcome;
+    int mpi_errno = MPIDI_NUMACOLL_error(
+        nc_reduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), root, &state->row, &state->column,
+                              &r->kernel, (size_t) r->mine.count, r->plain, &outcome));
+
+    *over = outcome != NC_SHARED_ELSEWHERE;
+    MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                              MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
+    return mpi_errno;
 }

@@ -6,7 +6,7 @@
 #define NUMACOLL_REDUCTION_H_INCLUDED
 
 #include "../mpich/call.h"
-#include "../shm/nc_reduce_shared.h"
+#include "../shm/nc_reduce.h"
 
 /* A call's operands and operation. Private to a rank. */
 struct nc_reduction {
@@ -64,17 +64,13 @@ static inline bool MPIDI_NUMACOLL_may_be_shared(const struct nc_reduction *r)
     const struct nc_direct *direct = MPIDI_NUMACOLL_transfer(r->call)->direct;
 
     return direct && direct->shared && !r->call->across && r->fits && r->commutative &&
-           MPIDI_NUMACOLL_may_be_sliced(r) && r->element * (size_t) r->mine.count > direct->above;
+           r->call->state->column.size > 0 && r->element * (size_t) r->mine.count > direct->above;
 }
 
-/* Whether the call is over when the functions of shm/nc_reduce_shared.h have ended like this, with
- * a result or an error; if not, it is to be served in another way. */
-static inline bool MPIDI_NUMACOLL_is_over(enum nc_shared_outcome outcome, int *mpi_errno)
-{
-    MPIDI_NUMACOLL_keep_first(mpi_errno,
-                              MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
-    return outcome != NC_SHARED_ELSEWHERE;
-}
+/* Reduces straight out of shared buffers, if all ranks have them, to `root` or, if that is -1, to
+ * all ranks. *over: the call is over, with a result or an error; if not, it is to be served in
+ * another way. */
+int MPIDI_NUMACOLL_reduce_shared(struct nc_reduction *r, int root, bool *over);
 
 /* Where the root gathers what it combines: the elements that each rank gives at a time. Of all
  * ranks together they are about NC_CHUNK bytes; at least one. */

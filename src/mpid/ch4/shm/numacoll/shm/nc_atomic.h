@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /* A 64-bit word in shared memory. One process at a time writes it and others read it; only a word
- * that is changed by nc_atomic_add_ordered alone may have many writers at a time. */
+ * that is changed by nc_atomic_add_ordered alone may have many writers at a time, when they have
+ * heard of its first value. */
 struct nc_atomic {
     uint64_t value;
 };

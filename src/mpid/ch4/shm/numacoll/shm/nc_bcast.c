@@ -221,9 +221,7 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
     if (m.flow.fragments)
         return read_fragments(b, p, &m);
     pass_on(b, p, &m.flow);
-    if (is_for_two(b) && nc_joint_is_possible(&b->transfer, &m.flow))
-        nc_joint_receive(&b->transfer, &m.flow, p->source);
-    else
+    if (!is_for_two(b) || !nc_joint_receive(&b->transfer, &m.flow, p->source))
         nc_transfer_payload(&b->transfer, &m.flow, 0);
     return m.flow.copied;
 }

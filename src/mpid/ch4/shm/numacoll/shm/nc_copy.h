@@ -1,7 +1,8 @@
 /* Copies between user buffers and shared memory, and counts the bytes. nc_transfer and nc_reduce
- * call these functions. User buffers are accessed in three other places only: nc_transfer_put
+ * call these functions. User buffers are accessed in a few other places only: nc_transfer_put
  * copies what nc_copy_find has found, nc_transfer_fetch copies out of the buffer of another rank,
- * and nc_reduce.c reduces numbers in place. All count here.
+ * nc_joint.c also into it, nc_reduce.c reduces numbers in place, and nc_reduce_shared.c combines
+ * what is in shared buffers. All count here.
  *
  * A stream is a user buffer of any datatype seen as a row of bytes, its packed form. Writer and
  * reader each go through their own stream from the beginning to the end, each with its own
@@ -42,7 +43,8 @@ static inline size_t nc_stream_rest(const struct nc_stream *stream)
 
 /* Bytes that a process has copied between user buffers and shared memory: `local` where the shared
  * memory is on the NUMA node of the process, `remote` elsewhere. Straight out of another process's
- * user buffer: `shared` out of its shared buffers, `fetched` by other means. Private memory. */
+ * user buffer, or into it: `shared` out of shared buffers, `fetched` by other means. Private
+ * memory. */
 struct nc_traffic {
     uint64_t local, remote, shared, fetched;
 };

@@ -212,7 +212,8 @@ static void read_there(struct gather *g, struct nc_flow *flow)
         nc_joint_offer(t, &t->joint[g->joint++], flow, control);
         return;
     }
-    nc_transfer_fetch(t, flow);
+    if (flow->header.direct)
+        nc_transfer_fetch(t, flow);
     nc_queue_announce(t->queue, control, READ);
 }
 
@@ -244,7 +245,7 @@ static void meet(struct gather *g, struct nc_flow *flow, size_t *sent)
 
     nc_transfer_meet(g->transfer, flow, flow->control, flow->stream, flow->rank, senders);
     sent[flow->rank] = flow->header.total;
-    if (flow->header.direct)
+    if (flow->control->header.direct) /* also if it is of another call: that sender waits, too */
         read_there(g, flow);
     else if (flow->fragments == 0)
         nc_transfer_payload(g->transfer, flow, flow->how);

@@ -86,31 +86,34 @@ void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struc
     nc_transfer_put(t, control, 0, &header, control->payload); /* H1 */
 }
 
+/* What the writer announces with its last piece, when all are taken. */
+static uint64_t last_of(const struct nc_joint *j)
+{
+    return 1 + (j->bytes + NC_PIECE - 1) / NC_PIECE - j->mine;
+}
+
 struct nc_awaited nc_joint_rest(const struct nc_transfer *t, const struct nc_joint *j)
 {
-    uint64_t pieces = (j->bytes + NC_PIECE - 1) / NC_PIECE;
-
-    return nc_queue_announced(t->queue, j->told, 1 + pieces - j->mine);
+    return nc_queue_announced(t->queue, j->told, last_of(j));
 }
 
 bool nc_joint_is_there(const struct nc_transfer *t, const struct nc_joint *j)
 {
-    struct nc_awaited rest = nc_joint_rest(t, j);
-
-    return nc_clock_reached(nc_atomic_acquire(rest.word), rest.clock);
+    return nc_queue_is_announced(t->queue, j->told, last_of(j));
 }
 
-void nc_joint_receive(const struct nc_transfer *t, const struct nc_flow *flow, int writer)
+bool nc_joint_receive(const struct nc_transfer *t, const struct nc_flow *flow, int writer)
 {
     struct nc_readers reader = nc_queue_one(t->queue, writer);
-    struct nc_awaited rest;
     struct nc_joint j;
 
+    if (!nc_joint_is_possible(t, flow) || !nc_queue_send_control_is_free(t->queue))
+        return false;
     nc_joint_offer(t, &j, flow, nc_queue_take_send_control(t->queue, &reader));
     while (nc_joint_copy(t, &j)) /* H2 */
         ;
-    rest = nc_joint_rest(t, &j);
-    nc_wait_clock(rest.word, rest.clock, t->queue->waiter); /* H3 */
+    nc_queue_await(t->queue, j.told, last_of(&j)); /* H3 */
+    return true;
 }
 
 /* ---- the writer ---- */
@@ -149,7 +152,7 @@ void nc_joint_help(const struct nc_transfer *t, struct nc_joint *j, struct nc_co
 }
 
 /* Takes the reader's offer if there is one. Returns whether there will be none: the reader has
- * ended the operation, or it is in another call. */
+ * ended the operation, or is in another call. */
 static bool ends_alone(const struct nc_transfer *t, struct nc_joint *j)
 {
     struct nc_queue *q = t->queue;
@@ -157,31 +160,39 @@ static bool ends_alone(const struct nc_transfer *t, struct nc_joint *j)
 
     if (j->offer)
         return false;
-    /* 1 and no more: a reader that has ended this operation may announce there in a later one. But
-     * if it has made an offer, it does not before this rank has ended the operation, too */
-    if (!nc_queue_has_announced(q, control, 1))
-        return nc_queue_has_ended(q, j->other);
-    if (!nc_queue_is_of_call(q, control, j->other))
+    if (nc_queue_has_ended(q, j->other))
+        return true;
+    if (!nc_queue_is_announced(q, control, 1))
+        return false;
+    /* 1 and no more: a reader that has ended this operation meanwhile may announce there in a later
+     * one. But if it has made an offer, it does not before this rank has ended the operation, too
+     */
+    if (!nc_queue_has_announced(q, control, 1) || !nc_queue_is_of_call(q, control, j->other))
         return true;
     accept(t, j, control);
     return false;
 }
 
-/* Waits until one of the readers makes an offer, or ends the operation. */
+/* Waits until one of the readers makes an offer, or ends the operation, or a stranger comes. */
 static void await_any(const struct nc_transfer *t, const struct nc_joint *joint, int n)
 {
     struct nc_queue *q = t->queue;
 
+    t->awaited[2 * n] = nc_queue_announced(q, nc_queue_recv_control(q, q->rank), 1);
     for (int k = 0; k < n; k++) {
         t->awaited[2 * k] = nc_queue_announced(q, nc_queue_send_control(q, joint[k].other), 1);
         t->awaited[2 * k + 1] = nc_queue_ending(q, joint[k].other);
     }
-    nc_wait_any(t->awaited, 2 * n, q->waiter);
+    nc_wait_any(t->awaited, 2 * n + 1, q->waiter);
 }
 
 void nc_joint_help_all(const struct nc_transfer *t, struct nc_joint *joint, int n)
 {
-    while (n > 0) {
+    struct nc_queue *q = t->queue;
+
+    /* nobody announces to a root, but one that believes to be another root of the same call: it
+     * waits for an offer as this rank does, so one has to leave */
+    while (n > 0 && !nc_queue_is_announced(q, nc_queue_recv_control(q, q->rank), 1)) {
         bool any = false;
         int kept = 0;
         for (int k = 0; k < n; k++) {

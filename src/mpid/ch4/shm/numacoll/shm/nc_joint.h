@@ -70,8 +70,9 @@ bool nc_joint_is_there(const struct nc_transfer *transfer, const struct nc_joint
 struct nc_awaited nc_joint_rest(const struct nc_transfer *transfer, const struct nc_joint *joint);
 
 /* Reader of one message, of `writer`: offers in its send control slot, copies, and awaits the
- * writer's pieces. */
-void nc_joint_receive(const struct nc_transfer *transfer, const struct nc_flow *flow, int writer);
+ * writer's pieces. False: it is not possible, or the slot is not free, for which to wait is not
+ * worth it; then it is to be copied as any message. */
+bool nc_joint_receive(const struct nc_transfer *transfer, const struct nc_flow *flow, int writer);
 
 /* Writer: notes a message for one reader, the rest of a stream, which it is about to announce in
  * `told`. False: it is not in shared buffers, there is nothing to copy together. */

@@ -103,10 +103,9 @@ char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_read
     return slot;
 }
 
-bool nc_queue_slot_is_free(struct nc_queue *q)
+/* Whether the last use of a slot or send control slot is over. */
+static bool is_over(struct nc_queue *q, const struct nc_use *use)
 {
-    const struct nc_use *use = &q->slot_use[q->head % q->geometry.slots];
-
     for (int list = 0; list < 2; list++) {
         for (int i = 0; i < use->readers.count[list]; i++) {
             int rank = use->readers.rank[list][i];
@@ -115,6 +114,11 @@ bool nc_queue_slot_is_free(struct nc_queue *q)
         }
     }
     return true;
+}
+
+bool nc_queue_slot_is_free(struct nc_queue *q)
+{
+    return is_over(q, &q->slot_use[q->head % q->geometry.slots]);
 }
 
 char *nc_queue_take_slot_again(struct nc_queue *q)
@@ -128,11 +132,21 @@ struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader)
     return nc_queue_recv_control(q, reader);
 }
 
+/* The use of my send control slot of this operation. */
+static struct nc_use *control_use(struct nc_queue *q)
+{
+    return &q->control_use[q->operation & (q->geometry.send_controls - 1)];
+}
+
 struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers)
 {
-    renew_use(q, &q->control_use[q->operation & (q->geometry.send_controls - 1)],
-              nc_clock_at(q->operation + 1, 0), readers);
+    renew_use(q, control_use(q), nc_clock_at(q->operation + 1, 0), readers);
     return nc_queue_send_control(q, q->rank);
+}
+
+bool nc_queue_send_control_is_free(struct nc_queue *q)
+{
+    return is_over(q, control_use(q));
 }
 
 /* What `ack` of a reader must reach before fragment i is written into its receive ring. The first

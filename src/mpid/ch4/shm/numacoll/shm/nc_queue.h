@@ -31,7 +31,7 @@ struct nc_control_header {
     /* index of the slot that has fragment 0: in the writer's send ring, or 0 in a receive ring */
     uint32_t first_slot : 14;
     uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin; or where it
-                                is to go: struct nc_offer; or, in an allreduce out of shared
+                                is to go: struct nc_offer; or, in a reduction out of shared
                                 buffers, its struct posted */
     uint32_t incomplete : 1; /* up a tree: some rank below is left out */
     uint32_t call : 16;      /* nc_queue.call of the writer */
@@ -49,6 +49,8 @@ struct nc_control_header {
  *                          not a message but how many of the owner's fragments it has read, or
  *                          what it does with a direct message (nc_gather.c)
  *   send control slot      writer: its owner; readers: the ranks it is taken for
+ *
+ * In an offer (nc_joint.h) both write one word of the payload, by adding to it.
  *
  * The writer writes header and payload, then releases `clock` (R1); a reader acquires `clock`, then
  * reads header and payload. A clock that nobody has written for very long is renewed by the owner
@@ -213,6 +215,9 @@ struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader);
 /* Writer: takes my send control slot for this operation, to be read by `readers`, after waiting
  * until the readers of its last use have ended that operation. */
 struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers);
+
+/* Whether nc_queue_take_send_control would return at once. */
+bool nc_queue_send_control_is_free(struct nc_queue *q);
 
 /* Root of a scatter: whether fragment i of this operation may be written into the receive ring of
  * `reader`. Fragments are written in order, so all before i are written. nc_queue_recv_slot_free:

@@ -387,17 +387,33 @@ static int end(struct reduce *r, bool *unequal)
     return r->copied;
 }
 
+/* A root that has met another length says so where in a reduce up the trees nobody looks: a rank
+ * whose message is longer may be in a reduce out of shared buffers, and wait for a post (Z2). */
+static void tell_unequal(struct reduce *r, uint64_t total)
+{
+    struct nc_transfer *t = r->transfer;
+    struct nc_team all = nc_queue_everybody(t->queue);
+    const struct nc_control_header header = {.total = total};
+
+    if (!r->unequal || r->part->parent >= 0 || !t->direct || !t->direct->shared)
+        return;
+    r->readers = nc_queue_team(&all);
+    nc_transfer_announce(t, take_control(r), &header, 0);
+}
+
 int nc_reduce_tree_node(struct nc_transfer *t, struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal)
 {
     const struct nc_position *part = nc_route_position(route, root);
     struct reduce r = {
         .transfer = t, .kernel = kernel, .stream = mine, .part = part, .sources = part->children};
+    uint64_t total = nc_stream_rest(mine);
 
     if (is_inline(&r))
         inline_up_the_tree(&r);
     else
         up_the_tree(&r);
+    tell_unequal(&r, total);
     return end(&r, unequal);
 }
 

@@ -163,8 +163,8 @@ static void collect(struct shared *s, const struct nc_team *team, const struct n
     }
 }
 
-static void reduce(struct shared *s, const struct nc_team *row, const struct nc_team *column,
-                   size_t count)
+static void reduce_to_all(struct shared *s, const struct nc_team *row, const struct nc_team *column,
+                          size_t count)
 {
     struct nc_range all = {0, count}, slice = nc_range_slice(&all, row, row->index);
 
@@ -228,39 +228,24 @@ static void reduce_to_root(struct shared *s, const struct nc_team *row,
         await(s, nc_team_after(awaited, i));
 }
 
-/* Z1, Z2 */
-static enum nc_shared_outcome begin(struct shared *s, size_t count, bool plain)
-{
-    post(s, count, plain);
-    return judge(s, count * s->kernel->element);
-}
-
 int nc_reduce_shared_node(struct nc_transfer *t, int root, const struct nc_team *row,
                           const struct nc_team *column, const struct nc_op_kernel *kernel,
                           size_t count, bool plain, enum nc_shared_outcome *outcome)
 {
     struct shared s = {.transfer = t, .kernel = kernel, .root = root};
-
-    *outcome = begin(&s, count, plain);
-    if (*outcome == NC_SHARED_REDUCED)
-        reduce_to_root(&s, row, column, count);
-    nc_queue_end(t->queue);
-    return s.failed;
-}
-
-int nc_allreduce_shared_node(struct nc_transfer *t, const struct nc_team *row,
-                             const struct nc_team *column, const struct nc_op_kernel *kernel,
-                             size_t count, bool plain, enum nc_shared_outcome *outcome)
-{
-    struct shared s = {.transfer = t, .kernel = kernel, .root = -1};
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
+    bool reduced;
 
-    *outcome = begin(&s, count, plain);
-    if (*outcome == NC_SHARED_REDUCED)
-        reduce(&s, row, column, count);
+    post(&s, count, plain);
+    *outcome = judge(&s, count * kernel->element);
+    reduced = *outcome == NC_SHARED_REDUCED;
+    if (reduced && root < 0)
+        reduce_to_all(&s, row, column, count);
+    else if (reduced)
+        reduce_to_root(&s, row, column, count);
     nc_queue_end(t->queue);
-    if (*outcome == NC_SHARED_REDUCED) /* Z7 */
+    if (reduced && root < 0) /* Z7 */
         nc_queue_await_ended(t->queue, &readers);
     return s.failed;
 }

@@ -16,17 +16,12 @@ enum nc_shared_outcome {
 };
 
 /* Reduces `count` elements of the kernel, which have the same form packed and in the user's buffer,
- * if the operands and the results of all ranks are in shared buffers: kernel->mine is where this
- * rank's elements are, and kernel->result where its result goes; they may be the same. `plain`:
+ * to `root`, or, if that is -1, to all ranks. It does so if the operands of all ranks, and the
+ * result of the root or of all, are in shared buffers: kernel->mine is where this rank's elements
+ * are, and kernel->result where its result goes, if it gets one; they may be the same. `plain`:
  * whether this rank's elements have that form. The operation must commute. Row and column: this
- * rank's NUMA node, and the ranks with its index on all NUMA nodes; every rank of the node calls
- * it. 0, or the first error of the kernel. */
-int nc_allreduce_shared_node(struct nc_transfer *transfer, const struct nc_team *row,
-                             const struct nc_team *column, const struct nc_op_kernel *kernel,
-                             size_t count, bool plain, enum nc_shared_outcome *outcome);
-
-/* The same with a result at the root alone: there kernel->result is looked at, and is in a shared
- * buffer. A rank leaves when its elements are read. */
+ * rank's NUMA node, and the ranks with its index on all NUMA nodes, which all have the same number
+ * of ranks. Every rank of the node calls it. 0, or the first error of this rank's kernel. */
 int nc_reduce_shared_node(struct nc_transfer *transfer, int root, const struct nc_team *row,
                           const struct nc_team *column, const struct nc_op_kernel *kernel,
                           size_t count, bool plain, enum nc_shared_outcome *outcome);

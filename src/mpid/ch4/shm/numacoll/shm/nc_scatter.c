@@ -161,9 +161,7 @@ static int receive(struct nc_transfer *t, int root, struct nc_stream *mine, size
     *sent = flow.header.total;
     if (flow.fragments)
         receive_fragments(t, &flow);
-    else if (nc_joint_is_possible(t, &flow))
-        nc_joint_receive(t, &flow, root);
-    else
+    else if (!nc_joint_receive(t, &flow, root))
         nc_transfer_payload(t, &flow, flow.how);
     nc_queue_end(q);
     return flow.copied;
