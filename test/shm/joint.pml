@@ -80,7 +80,7 @@ inline help(theirs) {
 #endif
 
 proctype writer() {
-    byte operation = 1, i, mine;
+    byte operation = 1, i, mine, seen;
 
     ready;
     do
@@ -92,8 +92,14 @@ proctype writer() {
             from = operation;
             told = AT(operation, 1);
             do
-            :: OFFERED(said) -> help(0); break
-            :: !OFFERED(said) && ended[READER] >= operation -> break
+            :: ended[READER] >= operation -> break
+            :: else ->
+                seen = said;
+                if
+                :: seen < AT(operation, 1) /* looks again */
+                :: OFFERED(seen) -> help(0); break
+                :: else -> break
+                fi
             od;
             ended[WRITER] = operation;
             ended[READER] >= operation; /* D1 */
