@@ -37,10 +37,12 @@ bool nc_joint_takes_own(const struct nc_transfer *t, const struct nc_stream *fro
 bool nc_joint_copy_own(const struct nc_transfer *t, struct nc_stream *from, struct nc_stream *to,
                        int *error)
 {
-    size_t n = nc_stream_rest(from) < NC_PIECE ? nc_stream_rest(from) : NC_PIECE;
+    size_t n = nc_stream_rest(from);
 
     if (n == 0)
         return false;
+    if (n > NC_PIECE)
+        n = NC_PIECE;
     nc_transfer_keep_first(error, nc_copy_out(to, from->bytes + from->at, n,
                                               nc_transfer_streams(t, from->length, 1), NULL));
     from->at += n;
