@@ -296,6 +296,16 @@ _Static_assert(MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_symmetric == 1 + (int) NC_AL
                    MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_rab == 1 + (int) NC_ALLREDUCE_RAB,
                "cvars.yaml lists them as nc_select.h does, behind auto");
 
+/* Whether a message may be reduced by slices, a NUMA node at a time and not in the order of ranks:
+ * with several NUMA nodes the operation must commute, and all must have the same number of ranks
+ * (else column.size is 0). */
+static bool can_be_sliced(const struct nc_reduction *r)
+{
+    int rows = r->call->state->column.size;
+
+    return rows == 1 || (rows > 1 && r->commutative);
+}
+
 /* The version inside a node, by the settings or by the rules of core/nc_select.h. All ranks choose
  * alike if their counts are equal. */
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
@@ -307,7 +317,7 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
             ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count, NC_REDUCE_INLINE)
             : (enum nc_allreduce_version)(wanted - 1);
 
-    if (version == NC_ALLREDUCE_SLICED && !MPIDI_NUMACOLL_may_be_sliced(r))
+    if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
         version = NC_ALLREDUCE_RB;
     if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) &&
         !(r->commutative && r->plain))

@@ -46,19 +46,9 @@ static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
     return unequal ? MPIDI_NUMACOLL_unequal(0, 1) : MPI_SUCCESS;
 }
 
-/* Whether a message may be reduced by slices, a NUMA node at a time and not in the order of ranks:
- * with several NUMA nodes the operation must commute, and all must have the same number of ranks
- * (else column.size is 0). */
-static inline bool MPIDI_NUMACOLL_may_be_sliced(const struct nc_reduction *r)
-{
-    int rows = r->call->state->column.size;
-
-    return rows == 1 || (rows > 1 && r->commutative);
-}
-
 /* Whether to ask if the ranks have shared buffers, to reduce straight out of them: the messages are
- * long. All ranks decide alike if their counts are equal; whether this rank's elements are plain is
- * its own matter. */
+ * long, and all NUMA nodes have the same number of ranks (else column.size is 0). All ranks decide
+ * alike if their counts are equal; whether this rank's elements are plain is its own matter. */
 static inline bool MPIDI_NUMACOLL_may_be_shared(const struct nc_reduction *r)
 {
     const struct nc_direct *direct = MPIDI_NUMACOLL_transfer(r->call)->direct;

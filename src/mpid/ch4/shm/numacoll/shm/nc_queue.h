@@ -249,7 +249,7 @@ static inline bool nc_queue_is_announced(const struct nc_queue *q, const struct 
     return nc_clock_reached(nc_atomic_acquire(&control->clock), nc_clock_at(q->operation, n));
 }
 
-/* Whether so many are announced there, and no more. */
+/* Reader: whether so many are announced there, and no more (acquire of R1). */
 static inline bool nc_queue_has_announced(const struct nc_queue *q,
                                           const struct nc_control *control, uint64_t n)
 {

@@ -122,10 +122,11 @@ static int combine(const struct nc_op_kernel *c, char *to, const char *packed, c
     return c->reduce_packed(c->context, copy, to, n);
 }
 
-/* Combines the elements `part` of all ranks of a team, which are in their operands or their
- * results, into this rank's result; by blocks. */
-static void combine_team(struct shared *s, const struct nc_team *team, bool of_results,
-                         struct nc_range part)
+/* Combines elements in the result of `holder`, by blocks: `part` of what the holder has, with those
+ * of the other ranks of a team. from_result, of_results: whether what the holder has, and what the
+ * others have, is in their results, and not in their operands. */
+static void combine_team(struct shared *s, int holder, bool from_result, const struct nc_team *team,
+                         bool of_results, struct nc_range part)
 {
     const struct nc_op_kernel *c = s->kernel;
     size_t most = BLOCK / c->element;
@@ -133,14 +134,19 @@ static void combine_team(struct shared *s, const struct nc_team *team, bool of_r
 
     for (size_t done = 0, n; done < part.count; done += n) {
         size_t first = part.first + done;
-        char *to = element_of(s, me, true, first), *from = element_of(s, me, of_results, first);
+        char *to = element_of(s, holder, true, first),
+             *from = element_of(s, holder, from_result, first);
         n = part.count - done < most ? part.count - done : most;
-        for (int i = 1; i < team->size && !s->failed; i++) {
-            const char *packed = element_of(s, nc_team_after(team, i), of_results, first);
-            s->failed = combine(c, to, packed, i == 1 ? from : to, n);
-            s->transfer->traffic->shared += n * c->element;
+        for (int i = 0; i < team->size && !s->failed; i++) {
+            int rank = nc_team_after(team, i);
+            if (rank == holder)
+                continue;
+            s->failed = combine(c, to, element_of(s, rank, of_results, first), from, n);
+            from = to;
+            s->transfer->traffic->shared += rank == me ? 0 : n * c->element;
         }
-        if (team->size == 1 && to != from)
+        s->transfer->traffic->shared += holder == me ? 0 : n * c->element;
+        if (to != from)
             memcpy(to, from, n * c->element);
     }
 }
@@ -167,13 +173,15 @@ static void reduce_to_all(struct shared *s, const struct nc_team *row, const str
                           size_t count)
 {
     struct nc_range all = {0, count}, slice = nc_range_slice(&all, row, row->index);
+    int me = s->transfer->queue->rank;
 
-    combine_team(s, row, false, slice); /* Z3 */
+    combine_team(s, me, false, row, false, slice); /* Z3 */
     made(s);
     if (column->size > 1) {
         for (int i = 1; i < column->size; i++)
             await(s, nc_team_after(column, i));
-        combine_team(s, column, true, nc_range_slice(&slice, column, column->index)); /* Z4 */
+        combine_team(s, me, true, column, true,
+                     nc_range_slice(&slice, column, column->index)); /* Z4 */
         made(s);
         collect(s, column, &slice); /* Z5 */
         made(s);
@@ -181,34 +189,7 @@ static void reduce_to_all(struct shared *s, const struct nc_team *row, const str
     collect(s, row, &all); /* Z6 */
 }
 
-/* Combines the elements `part` of the other ranks of a row with what the root's result has of them;
- * or, if this is the first row to do so, with the root's elements; into the root's result. */
-static void combine_at_root(struct shared *s, const struct nc_team *row, bool is_first,
-                            struct nc_range part)
-{
-    const struct nc_op_kernel *c = s->kernel;
-    size_t most = BLOCK / c->element;
-    int me = s->transfer->queue->rank;
-
-    for (size_t done = 0, n; done < part.count; done += n) {
-        size_t first = part.first + done;
-        char *to = element_of(s, s->root, true, first),
-             *from = element_of(s, s->root, !is_first, first);
-        n = part.count - done < most ? part.count - done : most;
-        for (int i = 0; i < row->size && !s->failed; i++) {
-            int rank = nc_team_after(row, i);
-            if (rank == s->root)
-                continue;
-            s->failed = combine(c, to, element_of(s, rank, false, first), from, n);
-            from = to;
-            s->transfer->traffic->shared += rank == me ? 0 : n * c->element;
-        }
-        s->transfer->traffic->shared += s->root == me ? 0 : n * c->element;
-        if (to != from)
-            memcpy(to, from, n * c->element);
-    }
-}
-
+/* The root's elements are combined only where a row is the first at a slice. */
 static void reduce_to_root(struct shared *s, const struct nc_team *row,
                            const struct nc_team *column, size_t count)
 {
@@ -221,7 +202,7 @@ static void reduce_to_root(struct shared *s, const struct nc_team *row,
         int part = (column->index + step) % column->size;
         if (step > 0)
             await(s, nc_team_after(column, 1));
-        combine_at_root(s, row, step == 0, nc_range_slice(&slice, column, part));
+        combine_team(s, s->root, step > 0, row, false, nc_range_slice(&slice, column, part));
         made(s);
     }
     for (int i = 1; i < awaited->size; i++) /* Y4 */
