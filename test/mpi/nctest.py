@@ -1,5 +1,6 @@
 """What the scripts of test/mpi share: they run MPI programs, compare numacoll's counts, and print
 TAP lines."""
+import contextlib
 import os
 import pathlib
 import re
@@ -7,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -92,15 +94,45 @@ def command(program, ranks, refuse="", arguments=()):
 LIMIT = 120  # seconds of a run
 
 
+def processes_of(run_):
+    """The numbers of the processes whose environment has this mark of a run."""
+    mark = f"NCTEST_RUN={run_}".encode()
+    found = []
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError, ValueError):
+            if mark in pathlib.Path(entry.path, "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+    return found
+
+
+def end_what_is_left(run_):
+    """Ends processes that outlived their mpiexec, which has two seconds to end them. With MPICH
+    4.2.3 every fatal error leaves ranks: its proxy dies of a message with more than one line."""
+    until = time.monotonic() + 2
+    left_over = processes_of(run_)
+    while left_over and time.monotonic() < until:
+        time.sleep(0.05)
+        left_over = processes_of(run_)
+    if left_over:
+        print(f"# mpiexec left {len(left_over)} processes, which are ended now", flush=True)
+    for process in left_over:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
 def run(words, settings, seconds=LIMIT):
-    return subprocess.run(
-        words,
-        env=environment(settings),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=seconds,
-    )
+    run_ = f"{os.getpid()}-{time.time()}"
+    try:
+        return subprocess.run(
+            words,
+            env={**environment(settings), "NCTEST_RUN": run_},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=seconds,
+        )
+    finally:
+        end_what_is_left(run_)
 
 
 # how mpiexec ends if a rank is ended by one of these
