@@ -131,7 +131,7 @@ void machine_text(char *text, size_t n);
 /* ---- stats.c ---- */
 
 /* The result of one size and algorithm: microseconds per call, of the slowest rank of each call. */
-enum single_copy { COPIED_SHARED = 1, COPIED_CMA = 2 };
+enum single_copy { COPIED_SHARED = 1, COPIED_CMA = 2, COPIED_XPMEM = 4, WAYS_TO_COPY = 3 };
 
 struct result {
     double median;        /* of the medians of the rounds */

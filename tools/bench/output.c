@@ -30,9 +30,17 @@ static int label_width(const struct options *o)
 
 static const char *copies_text(const struct result *r)
 {
-    static const char *const texts[] = {"", "shared", "cma", "shared+cma"};
+    static const char *const texts[] = {
+        [0] = "",
+        [COPIED_SHARED] = "shared",
+        [COPIED_CMA] = "cma",
+        [COPIED_SHARED | COPIED_CMA] = "shared+cma",
+        [COPIED_XPMEM] = "xpmem",
+        [COPIED_SHARED | COPIED_XPMEM] = "shared+xpmem",
+        [COPIED_CMA | COPIED_XPMEM] = "cma+xpmem",
+        [COPIED_SHARED | COPIED_CMA | COPIED_XPMEM] = "shared+cma+xpmem"};
 
-    return texts[r->copies & (COPIED_SHARED | COPIED_CMA)];
+    return texts[r->copies];
 }
 
 void measurement_text(const struct options *o, const struct measurement *m, char *text, size_t n)

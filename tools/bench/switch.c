@@ -28,9 +28,9 @@ static bool counted; /* whether `session` and `calls` are open */
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle calls;
 /* by the bits of enum single_copy; NULL: not open */
-static MPI_T_pvar_handle copied[2];
-static const char *const copied_name[2] = {"numacoll_copied_shared_bytes",
-                                           "numacoll_copied_cma_bytes"};
+static MPI_T_pvar_handle copied[WAYS_TO_COPY];
+static const char *const copied_name[WAYS_TO_COPY] = {
+    "numacoll_copied_shared_bytes", "numacoll_copied_cma_bytes", "numacoll_copied_xpmem_bytes"};
 static char problem[1024];
 
 /* ---- names ---- */
@@ -289,7 +289,7 @@ static void open_counter(const struct algorithm *a)
               MPI_T_pvar_handle_alloc(session, index, NULL, &calls, &count) == MPI_SUCCESS;
     if (counted)
         MPI_T_pvar_start(session, calls); /* fails if the variable counts all the time */
-    for (int i = 0; i < 2 && counted; i++) {
+    for (int i = 0; i < WAYS_TO_COPY && counted; i++) {
         if (MPI_T_pvar_get_index(copied_name[i], MPI_T_PVAR_CLASS_COUNTER, &index) ||
             MPI_T_pvar_handle_alloc(session, index, NULL, &copied[i], &count))
             copied[i] = NULL;
@@ -300,7 +300,7 @@ static void close_counter(void)
 {
     if (counted) {
         MPI_T_pvar_handle_free(session, &calls);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < WAYS_TO_COPY; i++) {
             if (copied[i])
                 MPI_T_pvar_handle_free(session, &copied[i]);
             copied[i] = NULL;
@@ -314,7 +314,7 @@ unsigned switch_copies(void)
 {
     unsigned copies = 0;
 
-    for (int i = 0; i < 2 && counted; i++) {
+    for (int i = 0; i < WAYS_TO_COPY && counted; i++) {
         unsigned long long bytes = 0;
         if (copied[i] && !MPI_T_pvar_read(session, copied[i], &bytes) && bytes)
             copies |= 1u << i;

@@ -37,9 +37,10 @@ static void print_sum(struct nc_pvar *pvar, const char *name)
 int main(int argc, char **argv)
 {
     unsigned char *buffer;
-    static const char *const copied_name[2] = {"numacoll_copied_shared_bytes",
-                                               "numacoll_copied_cma_bytes"};
-    static struct nc_pvar all[256], copied[2];
+    enum { WAYS = 3 };
+    static const char *const copied_name[WAYS] = {
+        "numacoll_copied_shared_bytes", "numacoll_copied_cma_bytes", "numacoll_copied_xpmem_bytes"};
+    static struct nc_pvar all[256], copied[WAYS];
     MPI_Comm comm;
     int pvars;
 
@@ -47,7 +48,7 @@ int main(int argc, char **argv)
     MPI_Alloc_mem(LARGE, MPI_INFO_NULL, &buffer);
     comm = nc_comm_with(argc, argv);
     pvars = nc_pvars_open(all, 256);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < WAYS; i++)
         nc_pvar_open(&copied[i], copied_name[i]);
     for (int i = 0; i < TIMES; i++) {
         int root = nc_size > 1 ? 1 + i % (nc_size - 1) : 0;
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
         round_of(buffer, LARGE, root, i + 100, comm);
     }
     nc_pvars_print(all, pvars);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < WAYS; i++)
         print_sum(&copied[i], copied_name[i]);
     if (comm != MPI_COMM_WORLD)
         MPI_Comm_free(&comm);

@@ -163,7 +163,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .paces_above = streaming_above(parent, entry, PACES_ABOVE),
         .pace = state->pace,
         .numa = state->numa,
-        .direct = state->direct.fetch || state->direct.shared ? &state->direct : NULL,
+        .direct = state->single_copy || state->direct.shared ? &state->direct : NULL,
         .traffic = &state->traffic,
         .flow = state->flow,
         .joint = state->joint,

@@ -14,7 +14,6 @@
 #include "agree.h"
 #include "bells.h"
 #include "choose.h"
-#include "cma.h"
 #include "diag.h"
 #include "location.h"
 #include "numacoll_hooks.h"
@@ -23,6 +22,7 @@
 #include "rest.h"
 #include "settings.h"
 #include "shared_buffers.h"
+#include "single_copy.h"
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
@@ -107,8 +107,9 @@ void MPIDI_NUMACOLL_world_finalize(void)
     MPIDI_NUMACOLL_world_leave();
 }
 
-static void leave_shared_buffers(struct MPIDI_NUMACOLL_comm *state)
+static void stop_reading_directly(struct MPIDI_NUMACOLL_comm *state)
 {
+    MPIDI_NUMACOLL_single_copy_leave(state);
     if (state->direct.shared)
         MPIDI_NUMACOLL_shared_leave(state->shared, state->size);
     state->direct.shared = NULL;
@@ -123,7 +124,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
     MPIDI_NUMACOLL_segment_free(&state->segment);
-    leave_shared_buffers(state);
+    stop_reading_directly(state);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
     MPL_free(state->memory);
     MPL_free(state);
@@ -210,7 +211,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->list = NC_ARENA_TAKE(arena, size, int);
     state->column_rank = NC_ARENA_TAKE(arena, size, int);
     state->told = nc_arena_take(arena, MPIDI_NUMACOLL_bells_bytes(state->size), 1, 8);
-    state->peers = nc_arena_take(arena, MPIDI_NUMACOLL_cma_bytes(state->size), 1, 8);
+    state->peers = nc_arena_take(arena, MPIDI_NUMACOLL_single_copy_bytes(state->size), 1, 8);
     state->shared = NC_ARENA_TAKE(arena, size, char *);
     state->shared_bytes = NC_ARENA_TAKE(arena, size, size_t);
     state->shared_scratch = nc_arena_take(arena, MPIDI_NUMACOLL_shared_scratch_bytes(state->size),
@@ -379,27 +380,22 @@ static struct nc_wanted wanted_segment(const struct MPIDI_NUMACOLL_comm *state, 
                               .numa = state->numa};
 }
 
-/* Sets `direct`. Collective over the node's ranks. */
+/* Sets `direct`, and `single_copy`. Collective over the node's ranks. */
 static int read_directly(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
-    bool fetches = false, shares = false;
+    bool shares = false;
 
-    if (MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SINGLE_COPY) !=
-        MPIR_CVAR_NUMACOLL_SINGLE_COPY_off) {
-        mpi_errno = MPIDI_NUMACOLL_cma_join(parent->node_comm, state->peers, &fetches);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    mpi_errno = MPIDI_NUMACOLL_single_copy_join(state, parent);
+    MPIR_ERR_CHECK(mpi_errno);
     if (MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_SHARED_BUFFERS) !=
         MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_off) {
         mpi_errno = MPIDI_NUMACOLL_shared_join(parent->node_comm, state->shared_scratch,
                                                state->shared, state->shared_bytes, &shares);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    state->direct = (struct nc_direct){.shared = shares ? state->shared : NULL,
-                                       .shared_bytes = state->shared_bytes,
-                                       .fetch = fetches ? MPIDI_NUMACOLL_cma_fetch : NULL,
-                                       .context = state->peers};
+    state->direct.shared = shares ? state->shared : NULL;
+    state->direct.shared_bytes = state->shared_bytes;
 
 fn_exit:
     return mpi_errno;
@@ -460,6 +456,8 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
+    if (is_full(state))
+        mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
 
 fn_exit:
     MPL_free(offset);
@@ -530,6 +528,8 @@ static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     place_waiter(state);
     make_private_parts(state, parent, &g, offset);
     state->grow_at = is_full(state) ? UINT64_MAX : USED;
+    if (is_full(state))
+        mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
     MPIDI_NUMACOLL_report_growth(state, parent);
 
 fn_exit:
@@ -579,7 +579,7 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 
 fn_exit:
     if (state->phase == NC_PHASE_UNUSABLE) {
-        leave_shared_buffers(state);
+        stop_reading_directly(state);
         MPL_free(state->memory);
         state->memory = NULL;
     }

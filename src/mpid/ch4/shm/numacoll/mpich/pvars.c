@@ -131,6 +131,9 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, true, NC_AT(copied_cma), 1,
         "bytes copied by the kernel out of the buffer of another process of the node",
         "numacoll_copied_cma_bytes");
+    add(&used, true, NC_AT(copied_xpmem), 1,
+        "bytes copied out of the mapped buffer of another process of the node (XPMEM)",
+        "numacoll_copied_xpmem_bytes");
     add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll",
         "numacoll_messages");
     add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");

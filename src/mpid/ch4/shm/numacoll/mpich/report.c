@@ -12,6 +12,7 @@
 #include "crowding.h"
 #include "diag.h"
 #include "settings.h"
+#include "single_copy.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static char *home; /* the folder at MPI_Init, to which REPORT_FILE is relative; NULL: unknown */
@@ -183,13 +184,14 @@ static void print_waits(FILE *out, const struct MPIDI_NUMACOLL_comm *state)
 static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
+    char text[80];
 
     print_segment(out, state, MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_HUGE_PAGES));
     fprintf(out, ", %u slots of %u bytes, %u given back at a time", g->slots, g->slot_bytes,
             g->set_slots);
     print_waits(out, state);
-    if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SINGLE_COPY) == MPIR_CVAR_NUMACOLL_SINGLE_COPY_cma)
-        fprintf(out, ", single copy by cma%s", state->direct.fetch ? "" : " refused");
+    if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SINGLE_COPY) != MPIR_CVAR_NUMACOLL_SINGLE_COPY_off)
+        fprintf(out, ", %s", MPIDI_NUMACOLL_single_copy_state(state, text, sizeof text));
     if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SHARED_BUFFERS) ==
         MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_on)
         fprintf(out, ", shared buffers%s", state->direct.shared ? "" : " refused");
@@ -221,15 +223,18 @@ static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR
 void MPIDI_NUMACOLL_report_growth(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm)
 {
     const struct nc_geometry *g = &state->queue.geometry;
-    char line[160];
+    char line[240], text[80];
     int n;
 
     if (MPIR_CVAR_NUMACOLL_REPORT < 1 || comm->rank != 0)
         return;
-    n = snprintf(line, sizeof line,
-                 "numacoll: communicator of %d ranks, %d on this node: now %zu bytes, %u slots of "
-                 "%u bytes\n",
-                 comm->local_size, state->size, state->segment.bytes, g->slots, g->slot_bytes);
+    n = snprintf(
+        line, sizeof line,
+        "numacoll: communicator of %d ranks, %d on this node: now %zu bytes, %u slots of "
+        "%u bytes%s%s\n",
+        comm->local_size, state->size, state->segment.bytes, g->slots, g->slot_bytes,
+        state->single_copy_timed ? ", " : "",
+        state->single_copy_timed ? MPIDI_NUMACOLL_single_copy_state(state, text, sizeof text) : "");
     tell(line, (size_t) n);
 }
 

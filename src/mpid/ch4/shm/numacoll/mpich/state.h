@@ -105,9 +105,13 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_hierarchy all; /* the groups of all processes, on all nodes; filled once `agreed` */
     bool unbound;            /* the NUMA node of some rank is unknown */
     struct nc_caches caches; /* of this node */
-    /* how messages are read out of the buffers of other ranks: `fetch`, if SINGLE_COPY wants it and
-     * the kernel allows it; `shared`, if SHARED_BUFFERS wants it and all ranks have mapped them */
+    /* How messages are read out of the buffers of other ranks: `fetch`, if SINGLE_COPY wants
+     * it and the kernel allows it; `shared`, if SHARED_BUFFERS wants it and all ranks have mapped
+     * them. single_copy: the way of `fetch`, also if SINGLE_COPY=auto does not use it (yet); NULL:
+     * there is none. single_copy_timed: it has been compared with the queue. */
     struct nc_direct direct;
+    const struct nc_single_copy *single_copy;
+    bool single_copy_timed;
     char **shared;        /* [size] for `direct` */
     size_t *shared_bytes; /* [size] */
     struct nc_pace *pace; /* [size] which stores into the region of each rank are faster */

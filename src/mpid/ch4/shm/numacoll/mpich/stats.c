@@ -48,7 +48,7 @@ static void collect(struct nc_stats *all, const struct nc_comm_stats *c, bool li
     all->copied_local = c->traffic->local;
     all->copied_remote = c->traffic->remote;
     all->copied_shared = c->traffic->shared;
-    all->copied_cma = c->traffic->fetched;
+    *(c->maps ? &all->copied_xpmem : &all->copied_cma) = c->traffic->fetched;
     if (lives && c->segment->base) {
         all->segment_bytes = c->segment->bytes;
         all->shortened_segments = c->segment->shortened;

@@ -1,0 +1,62 @@
+/* Single copy through the kernel: a rank copies out of the memory of another process of its node,
+ * by cross memory attach (cma.c) or XPMEM (xpmem.c). comm.c asks whether that is possible and
+ * whether it pays; shm/ calls the copy through struct nc_direct. */
+
+#ifndef NUMACOLL_SINGLE_COPY_H_INCLUDED
+#define NUMACOLL_SINGLE_COPY_H_INCLUDED
+
+#include "mpidimpl.h"
+#include "state.h"
+
+/* Another process, as a way reaches it. Private to a rank. */
+struct nc_peer {
+    int64_t offered, reached; /* what its process has offered, and what that has become here */
+    /* A number in its memory, by which one sees that the process that is reached is this one: in
+     * another PID namespace its id may be that of another process. */
+    uint64_t number;
+    const uint64_t *at;
+    /* its memory that is mapped here, for ways that map it: so many bytes from `from` on */
+    char *mapped;
+    uintptr_t from;
+    size_t bytes;
+};
+
+/* One way. */
+struct nc_single_copy {
+    const char *name;
+    /* What this process tells the others so that they can reach it; negative: it cannot be. */
+    int64_t (*offer)(void);
+    /* Fills peer->reached from peer->offered. 0 or errno. */
+    int (*reach)(struct nc_peer *peer);
+    /* Copies n bytes at `from` in the memory of a peer. 0 or errno. */
+    int (*copy)(struct nc_peer *peer, char *to, const char *from, size_t n);
+    /* Ends what `reach` and `copy` have begun. NULL: nothing. */
+    void (*leave)(struct nc_peer *peer);
+    void (*withdraw)(int64_t offered); /* ends `offer`. NULL: nothing */
+};
+
+extern const struct nc_single_copy MPIDI_NUMACOLL_cma, MPIDI_NUMACOLL_xpmem;
+
+/* Bytes of the memory state->peers. */
+size_t MPIDI_NUMACOLL_single_copy_bytes(int size);
+
+/* Finds a way, if the setting SINGLE_COPY wants one and each rank of the node can copy out of each
+ * other one's memory: sets state->single_copy, and state->direct.fetch unless it has to be timed
+ * first. Alike on all ranks. Collective over the node's ranks; errors: of MPICH's messages. */
+int MPIDI_NUMACOLL_single_copy_join(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent);
+
+/* With SINGLE_COPY=auto, sets state->direct.fetch if the way takes less time than the queue, which
+ * must be as long as it will ever be: by broadcasts of the shortest message that would go this way
+ * and of one four times as long, each from the first and the last rank in turn. The answer of the
+ * first communicator of a process holds for all. Collective over the node's ranks, between two
+ * operations of the queue; errors: of MPICH's messages. */
+int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent);
+
+/* Writes what has become of the setting SINGLE_COPY, which is not off, to text[n]. */
+const char *MPIDI_NUMACOLL_single_copy_state(const struct MPIDI_NUMACOLL_comm *state, char *text,
+                                             size_t n);
+
+/* Ends the use of a way. Local. */
+void MPIDI_NUMACOLL_single_copy_leave(struct MPIDI_NUMACOLL_comm *state);
+
+#endif
