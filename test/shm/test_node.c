@@ -78,6 +78,18 @@ void __wrap_nc_copy_bytes(void *to, const void *from, size_t n, int how)
     __real_nc_copy_bytes((char *) to + half, (const char *) from + half, n - half, how);
 }
 
+void __real_nc_parking_enter(struct nc_parking *p, const struct nc_awaited *awaited, int n);
+void __wrap_nc_parking_enter(struct nc_parking *p, const struct nc_awaited *awaited, int n);
+
+/* In the place of nc_parking_enter: now and then words are reached between the last look at them
+ * and the sleeper's mark. */
+void __wrap_nc_parking_enter(struct nc_parking *p, const struct nc_awaited *awaited, int n)
+{
+    if (copying) /* not in tests without ranks */
+        delay(copying->run, &copying->state);
+    __real_nc_parking_enter(p, awaited, n);
+}
+
 /* Lets the ranks of a run wait as it says. bell[] and *parking must outlive the waiter. */
 static void prepare_to_sleep(const struct run *run, int rank, struct nc_waiter *waiter,
                              struct nc_bell **bell, struct nc_parking *parking)
