@@ -4,8 +4,8 @@
  * blocks and the stack an attachment is a copy. Needs a process that may open /proc/PID/map_files.
  *
  * NCTEST_XPMEM=refuse: another process cannot be reached, on all ranks or on rank NCTEST_RANK. At
- * its end a process prints how often it has attached memory, and what it has not given back: xpmem attached
- * NUMBER left NUMBER. */
+ * its end a process prints how often it has attached memory, and what it has not given back: xpmem
+ * attached NUMBER left NUMBER. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,11 @@ void __libc_free(void *block);
 
 /* ---- malloc: large blocks are in one shared mapping; their addresses are never used again ---- */
 
-enum { LARGE = 65536, PAGE = 4096, HEAD = PAGE }; /* bytes; a page before each block has its length */
+enum {
+    LARGE = 65536,
+    PAGE = 4096,
+    HEAD = PAGE
+}; /* bytes; a page before each block has its length */
 #define ALL ((size_t) 1 << 36)
 
 static char *all;

@@ -248,10 +248,24 @@ static void levels_of_data(void **state)
     assert_int_equal(nc_route_by(0), 0);
 }
 
+/* The package only where it is named. */
+static void levels_of_barriers(void **state)
+{
+    const unsigned usual = NC_LEVELS_INSIDE & ~(1u << NC_LEVEL_PACKAGE);
+    unsigned levels;
+    char error[200];
+
+    (void) state;
+    assert_int_equal(nc_route_signals_by(NC_LEVELS_ALL), usual);
+    assert_true(nc_levels_parse("numa,package,switch1", &levels, error, sizeof error));
+    assert_int_equal(nc_route_signals_by(levels), 1u << NC_LEVEL_PACKAGE | 1u << NC_LEVEL_NUMA);
+    assert_int_equal(nc_route_signals_by(0), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_rank_once),
-                                       cmocka_unit_test(lists_stay),
-                                       cmocka_unit_test(levels_of_data)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rank_once), cmocka_unit_test(lists_stay),
+        cmocka_unit_test(levels_of_barriers), cmocka_unit_test(levels_of_data)};
     return cmocka_run_group_tests_name("route", tests, NULL, NULL);
 }

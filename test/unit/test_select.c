@@ -1,4 +1,5 @@
-/* core/nc_select.c: the barrier and the version of allreduce for each kind of situation. */
+/* core/nc_select.c: the barrier, the way of reduce and the version of allreduce for each kind of
+ * situation. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,15 +50,19 @@ static void allreduces_of_two(bool oversubscribed)
     assert_int_equal(allreduce(2, 0, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
     assert_int_equal(allreduce(2, SIZE_MAX, false, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
     assert_int_equal(allreduce(2, limit, true, oversubscribed), NC_ALLREDUCE_SYMMETRIC);
-    assert_int_equal(allreduce(2, limit + 1, true, oversubscribed), NC_ALLREDUCE_RB);
+    assert_int_equal(allreduce(2, limit + 1, true, oversubscribed),
+                     oversubscribed ? NC_ALLREDUCE_RB : NC_ALLREDUCE_SLICED);
 }
 
+/* By a table of its own: the version of inline messages, and of longer ones. */
 static void allreduces_of_more(int ranks, bool oversubscribed)
 {
-    enum nc_allreduce_version small = ranks <= 16 ? NC_ALLREDUCE_SYMMETRIC : NC_ALLREDUCE_RB;
-
     for (int numa_nodes = 0; numa_nodes < 2; numa_nodes++) {
-        enum nc_allreduce_version large = numa_nodes ? NC_ALLREDUCE_RB : NC_ALLREDUCE_SLICED;
+        int symmetric_up_to = oversubscribed ? 16 : numa_nodes ? 2 : 4;
+        enum nc_allreduce_version small = ranks <= symmetric_up_to ? NC_ALLREDUCE_SYMMETRIC
+                                                                   : NC_ALLREDUCE_RB;
+        enum nc_allreduce_version large = numa_nodes && oversubscribed ? NC_ALLREDUCE_RB
+                                                                       : NC_ALLREDUCE_SLICED;
         assert_int_equal(allreduce(ranks, 0, numa_nodes, oversubscribed), small);
         assert_int_equal(allreduce(ranks, limit, numa_nodes, oversubscribed), small);
         assert_int_equal(allreduce(ranks, limit + 1, numa_nodes, oversubscribed), large);
@@ -86,6 +91,29 @@ static void allreduces(void **state)
     }
 }
 
+static enum nc_reduce_way reduce(int ranks, size_t bytes, bool oversubscribed)
+{
+    return nc_select_reduce(
+        &(struct nc_situation){.ranks = ranks, .oversubscribed = oversubscribed}, bytes, 344);
+}
+
+static void reduces(void **state)
+{
+    (void) state;
+    for (int ranks = 3; ranks < 300; ranks++) {
+        size_t line = 4096 * (size_t) ranks;
+        assert_int_equal(reduce(ranks, 0, false), NC_REDUCE_BINOMIAL);
+        assert_int_equal(reduce(ranks, 344, false), NC_REDUCE_BINOMIAL);
+        assert_int_equal(reduce(ranks, 345, false), NC_REDUCE_BINARY);
+        assert_int_equal(reduce(ranks, 8, true), NC_REDUCE_FLAT);
+        assert_int_equal(reduce(ranks, line - 1, false), NC_REDUCE_BINARY);
+        assert_int_equal(reduce(ranks, line, false), NC_REDUCE_LINE);
+        assert_int_equal(reduce(ranks, SIZE_MAX, false), NC_REDUCE_LINE);
+        assert_int_equal(reduce(ranks, SIZE_MAX, true), NC_REDUCE_FLAT);
+    }
+    assert_int_equal(reduce(2, SIZE_MAX, false), NC_REDUCE_FLAT);
+}
+
 /* A cache that a few processors seem to have for themselves is believed up to 4 MiB for each. */
 static void share_of_the_cache(void **state)
 {
@@ -100,6 +128,7 @@ static void share_of_the_cache(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(share_of_the_cache),
-                                       cmocka_unit_test(barriers), cmocka_unit_test(allreduces)};
+                                       cmocka_unit_test(barriers), cmocka_unit_test(allreduces),
+                                       cmocka_unit_test(reduces)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

@@ -10,8 +10,44 @@
 #include "bcast.h"
 #include "bodies.h"
 #include "gather.h"
+#include "../mpich/choose.h"
 
 /* ---- inside a node ---- */
+
+/* Along one chain of all ranks, in fragments that are short enough to fill it soon. */
+static int reduce_in_line(struct nc_reduction *r, int local_root, struct nc_stream *mine,
+                          bool *unequal)
+{
+    struct nc_transfer transfer = *MPIDI_NUMACOLL_transfer(r->call);
+    uint64_t f = nc_frag_of_chain(nc_stream_rest(mine), r->call->state->size - 1);
+
+    if (f < r->element)
+        f = r->element;
+    if (transfer.rule == NC_FRAG_QUARTER && f < transfer.largest_fragment)
+        transfer.largest_fragment = (uint32_t) f;
+    return MPIDI_NUMACOLL_error(nc_reduce_tree_node(&transfer, &r->call->choice->reduce_line,
+                                                    local_root, &r->kernel, mine, unequal));
+}
+
+/* By the trees of the call, unless the rules or the settings make it a chain. All ranks choose
+ * alike if their counts are equal. */
+static int reduce_up(struct nc_reduction *r, int local_root, struct nc_stream *mine, bool *unequal)
+{
+    struct nc_choice *choice = r->call->choice;
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
+    enum nc_reduce_way way = nc_select_reduce(&situation, nc_stream_rest(mine), NC_REDUCE_INLINE);
+    struct nc_route *route = r->route;
+
+    if (route == &choice->reduce) {
+        if (choice->in_line == NC_LINE_ALWAYS ||
+            (choice->in_line == NC_LINE_IF_LONG && way == NC_REDUCE_LINE))
+            return reduce_in_line(r, local_root, mine, unequal);
+        if (nc_stream_rest(mine) <= NC_REDUCE_INLINE)
+            route = &choice->reduce_short;
+    }
+    return MPIDI_NUMACOLL_error(nc_reduce_tree_node(MPIDI_NUMACOLL_transfer(r->call), route,
+                                                    local_root, &r->kernel, mine, unequal));
+}
 
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
 {
@@ -25,8 +61,7 @@ int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct 
     if (state->size == 1)
         return r->kernel.own(r->kernel.context, 0, every.count);
     if (r->commutative && r->plain)
-        mpi_errno = MPIDI_NUMACOLL_error(
-            nc_reduce_tree_node(transfer, r->route, local_root, &r->kernel, mine, &unequal));
+        mpi_errno = reduce_up(r, local_root, mine, &unequal);
     else
         mpi_errno = MPIDI_NUMACOLL_error(
             nc_reduce_ordered_node(transfer, &all, local_root, &r->kernel, mine, &every, &unequal));

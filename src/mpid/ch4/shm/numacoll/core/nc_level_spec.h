@@ -21,7 +21,7 @@
 #include "nc_model.h"
 #include "nc_topo.h"
 
-#define NC_LEVEL_SPEC_DEGREE         8 /* if an algorithm takes a degree and none is given */
+#define NC_LEVEL_SPEC_DEGREE         2 /* if an algorithm takes a degree and none is given */
 #define NC_LEVEL_SPEC_LARGEST_DEGREE 128
 
 struct nc_level_spec {

@@ -42,6 +42,17 @@ static inline unsigned nc_route_by(unsigned levels)
     return levels & NC_LEVELS_INSIDE & (levels == NC_LEVELS_ALL ? ~caches : ~0u);
 }
 
+/* The same for barriers. The package costs its leaders one more crossing up and one more down, one
+ * after the other, while lines that cross from several NUMA nodes come side by side; so it is left
+ * out unless LEVELS names it. Source: Kurnosov, Tokmasheva 2022, of whose variants topo-NUMA is the
+ * fastest. */
+static inline unsigned nc_route_signals_by(unsigned levels)
+{
+    const unsigned package = 1u << NC_LEVEL_PACKAGE;
+
+    return levels & NC_LEVELS_INSIDE & (levels == NC_LEVELS_ALL ? ~package : ~0u);
+}
+
 /* The rank's group on a level. Its members and its tree do not depend on the root of a call. The
  * index of the rank does, and with it the rank's neighbours in the tree. */
 struct nc_route_level {

@@ -47,19 +47,40 @@ enum nc_tree_kind nc_select_notice(const struct nc_situation *s)
     return s->oversubscribed ? NC_TREE_FLAT : NC_TREE_KNOMIAL;
 }
 
+/* Bytes for each rank of the node that a message needs to fill a chain: each fragment passes all
+ * ranks, one after the other. */
+#define LINE_BYTES 4096
+
+enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
+{
+    /* a rank that waits for one that waits for another costs turns of the scheduler */
+    if (s->ranks <= 2 || s->oversubscribed)
+        return NC_REDUCE_FLAT;
+    /* the fewest steps; what a rank reads is a line from each child */
+    if (bytes <= inline_bytes)
+        return NC_REDUCE_BINOMIAL;
+    /* a leader reads all that its children have, in a chain what one rank has */
+    return bytes / LINE_BYTES < (size_t) s->ranks ? NC_REDUCE_BINARY : NC_REDUCE_LINE;
+}
+
 /* Here, too, the first row that fits decides, and the last row always fits. */
 static const struct {
     int ranks; /* at most */
-    enum answer inlined, numa_nodes;
+    enum answer inlined, oversubscribed, numa_nodes;
     enum nc_allreduce_version version;
 } allreduce[] = {
     /* every rank reduces all, in one phase */
-    {2, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
-    {16, YES, ANY, NC_ALLREDUCE_SYMMETRIC},
-    {INT_MAX, YES, ANY, NC_ALLREDUCE_RB},
-    /* the message crosses between NUMA nodes once going up and once going down */
-    {INT_MAX, NO, YES, NC_ALLREDUCE_RB},
-    {INT_MAX, NO, NO, NC_ALLREDUCE_SLICED},
+    {2, YES, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
+    {2, NO, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
+    {16, YES, YES, ANY, NC_ALLREDUCE_SYMMETRIC},
+    {4, YES, NO, NO, NC_ALLREDUCE_SYMMETRIC},
+    /* up a binomial tree and down; with NUMA nodes a message crosses once going up and once going
+     * down, not between all pairs */
+    {INT_MAX, YES, ANY, ANY, NC_ALLREDUCE_RB},
+    /* fewer phases than by slices, each of which costs turns of the scheduler */
+    {INT_MAX, NO, YES, YES, NC_ALLREDUCE_RB},
+    /* every rank reduces one slice; between NUMA nodes crosses as much as with rb */
+    {INT_MAX, NO, ANY, ANY, NC_ALLREDUCE_SLICED},
 };
 
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes,
@@ -69,6 +90,7 @@ enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size
 
     while (i < last &&
            !(s->ranks <= allreduce[i].ranks && fits(allreduce[i].inlined, bytes <= inline_bytes) &&
+             fits(allreduce[i].oversubscribed, s->oversubscribed) &&
              fits(allreduce[i].numa_nodes, s->numa_nodes)))
         i++;
     return allreduce[i].version;

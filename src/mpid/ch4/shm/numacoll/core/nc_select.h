@@ -1,6 +1,7 @@
-/* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE and ALLREDUCE_VERSION
- * stands for, by
- * rules. mpich/choose.c asks when a communicator is set up, coll/allreduce.c in each call. */
+/* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE, REDUCE_GROUP and
+ * ALLREDUCE_VERSION stands for, by rules. mpich/choose.c asks when a communicator is set up, coll/
+ * in each call. doc/design-notes.md has the reason of each rule: what was measured where two
+ * processors can, and what test/sim simulates where they cannot. */
 
 #ifndef NC_SELECT_H_INCLUDED
 #define NC_SELECT_H_INCLUDED
@@ -41,6 +42,18 @@ enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation);
 
 /* The notification tree of bcast for a situation. */
 enum nc_tree_kind nc_select_notice(const struct nc_situation *situation);
+
+/* How a commutative reduce works inside a node. */
+enum nc_reduce_way {
+    NC_REDUCE_FLAT,     /* in each group of each level its leader reduces what all members have */
+    NC_REDUCE_BINOMIAL, /* up a binomial tree in each group */
+    NC_REDUCE_BINARY,   /* up a binary tree in each group */
+    NC_REDUCE_LINE      /* along one chain of all ranks, NUMA node by NUMA node */
+};
+
+/* The way of a reduce of so many bytes; messages of at most inline_bytes are sent inline. */
+enum nc_reduce_way nc_select_reduce(const struct nc_situation *situation, size_t bytes,
+                                    size_t inline_bytes);
 
 enum nc_allreduce_version {
     NC_ALLREDUCE_SYMMETRIC,

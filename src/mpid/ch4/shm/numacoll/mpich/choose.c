@@ -34,10 +34,11 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                "cvars.yaml lists them as nc_tree.h does");
 
 /* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
- * values in cvars.yaml: auto, flat, kary/, knomial/, chain, and sag or rsg. */
-static const struct nc_tree_spec word_trees[] = {{NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0},
-                                                 {NC_TREE_KARY, 0},  {NC_TREE_KNOMIAL, 0},
-                                                 {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}};
+ * values in cvars.yaml: auto, flat, kary/, knomial/, chain, sag or rsg, and line. */
+enum { AUTO, LINE = 6, WORDS };
+static const struct nc_tree_spec word_trees[WORDS] = {
+    {NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0}, {NC_TREE_KARY, 0}, {NC_TREE_KNOMIAL, 0},
+    {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}, {NC_TREE_CHAIN, 0}};
 
 /* The tree for the groups of each level, as a level spec says. word: the tree that each word of the
  * spec stands for; degree 0 there: the degree is in the spec. */
@@ -56,7 +57,7 @@ static void choose_trees(enum nc_setting setting, int value, const struct nc_lev
 
 /* Memory of the trees of one choice. */
 struct trees {
-    void *bcast, *bcast_below, *reduce, *reduce_below, *barrier;
+    void *bcast, *bcast_below, *reduce, *reduce_below, *reduce_short, *reduce_line, *barrier;
 };
 
 static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
@@ -67,6 +68,8 @@ static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
     trees->bcast_below = nc_arena_take(arena, route, 1, 8);
     trees->reduce = nc_arena_take(arena, route, 1, 8);
     trees->reduce_below = nc_arena_take(arena, route, 1, 8);
+    trees->reduce_short = nc_arena_take(arena, route, 1, 8);
+    trees->reduce_line = nc_arena_take(arena, route, 1, 8);
     trees->barrier = nc_arena_take(arena, nc_barrier_private_bytes(ranks), 1, 8);
     nc_arena_take(arena, 0, 1, 8);
 }
@@ -174,11 +177,29 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
 static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
                           const struct trees *memory, struct nc_choice *c)
 {
-    int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_REDUCE_GROUP);
-    struct nc_tree_spec inside[NC_ROUTE_LEVELS];
+    int value = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_REDUCE_GROUP);
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
+    struct nc_tree_spec word[WORDS], inside[NC_ROUTE_LEVELS];
+    struct nc_level_spec spec;
+    int levels_of[WORDS] = {0};
 
-    choose_trees(NC_VAR_REDUCE_GROUP, spec, &state->data, word_trees, inside);
-    nc_route_make(&c->reduce, memory->reduce, &state->data.groups, inside, NULL, state->rank);
+    memcpy(word, word_trees, sizeof word);
+    for (int inlined = 1; inlined >= 0; inlined--) {
+        if (nc_select_reduce(&situation, 1, (size_t) inlined) != NC_REDUCE_FLAT)
+            word[AUTO] = (struct nc_tree_spec){inlined ? NC_TREE_KNOMIAL : NC_TREE_KARY, 2};
+        choose_trees(NC_VAR_REDUCE_GROUP, value, &state->data, word, inside);
+        nc_route_make(inlined ? &c->reduce_short : &c->reduce,
+                      inlined ? memory->reduce_short : memory->reduce, &state->data.groups, inside,
+                      NULL, state->rank);
+    }
+    MPIDI_NUMACOLL_level_spec(NC_VAR_REDUCE_GROUP, value, &spec);
+    for (int l = 0; l < state->data.groups.levels; l++)
+        levels_of[spec.algorithm[state->data.name[l]]]++;
+    c->in_line = levels_of[LINE] == state->data.groups.levels   ? NC_LINE_ALWAYS
+                 : levels_of[AUTO] == state->data.groups.levels ? NC_LINE_IF_LONG
+                                                                : NC_LINE_NEVER;
+    nc_route_make(&c->reduce_line, memory->reduce_line, &state->line,
+                  &(struct nc_tree_spec){NC_TREE_CHAIN, 0}, NULL, state->rank);
     nc_route_make(&c->reduce_below, memory->reduce_below, &state->below, inside, NULL, state->rank);
     c->allreduce_version = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_ALLREDUCE_VERSION);
 }

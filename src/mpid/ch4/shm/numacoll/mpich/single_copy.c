@@ -1,4 +1,5 @@
-/* Single copy through the kernel: whether it is possible, and whether it pays. See single_copy.h. */
+/* Single copy through the kernel: whether it is possible, and whether it pays. See single_copy.h.
+ */
 
 #include "single_copy.h"
 
@@ -56,9 +57,9 @@ static bool reach_all(struct peers *peers, int rank, int size, int *reached)
 
         if (peer->offered < 0 || (*reached != rank && peers->way->reach(peer)))
             return false;
-        if (*reached != rank && (peers->way->copy(peer, (char *) &found, (const char *) peer->at,
-                                                  sizeof found) ||
-                                 found != peer->number)) {
+        if (*reached != rank &&
+            (peers->way->copy(peer, (char *) &found, (const char *) peer->at, sizeof found) ||
+             found != peer->number)) {
             ++*reached;
             return false;
         }
@@ -68,7 +69,7 @@ static bool reach_all(struct peers *peers, int rank, int size, int *reached)
 
 /* Tries a way. *allowed, alike on all ranks: each has copied a number from each other one. */
 static int try_way(const struct nc_single_copy *way, struct peers *peers, MPIR_Comm *node_comm,
-               bool *allowed)
+                   bool *allowed)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, refused, reached = 0;
@@ -168,8 +169,8 @@ static int64_t two_broadcasts(struct MPIDI_NUMACOLL_comm *state, char *buffer, s
     for (int last = 0; last < 2; last++) {
         struct nc_stream stream = {.bytes = buffer, .length = bytes};
         size_t sent;
-        int failed =
-            nc_bcast_node(&state->choice[0].bcast, last ? state->size - 1 : 0, &stream, &sent);
+        int failed = nc_bcast_node(&state->choice[0].bcast, last ? state->size - 1 : 0, &stream,
+                                   &sent);
 
         *error = *error ? *error : failed;
     }
@@ -204,7 +205,7 @@ static int find_out(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm, cha
 {
     NC_ERRFLAG_LOCAL(errflag);
     struct nc_traffic traffic = state->traffic; /* what the program has had moved */
-    int most[1 + 2 * LENGTHS], (*took)[LENGTHS] = (int(*)[LENGTHS]) (most + 1);
+    int most[1 + 2 * LENGTHS], (*took)[LENGTHS] = (int(*)[LENGTHS])(most + 1);
     int mpi_errno;
 
     state->queue.call = 0; /* of no collective */

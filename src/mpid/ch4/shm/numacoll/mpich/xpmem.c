@@ -2,8 +2,8 @@
  * so numacoll needs neither its header nor the module to be built. See single_copy.h.
  *
  * An attachment follows the other process's page table: what the other process unmaps is gone here,
- * and what it maps in its place is what is read then. So one attachment to each peer is kept for the
- * next message out of the same memory, and never holds old data; there are no more of them than
+ * and what it maps in its place is what is read then. So one attachment to each peer is kept for
+ * the next message out of the same memory, and never holds old data; there are no more of them than
  * ranks in the communicator. */
 
 #define _GNU_SOURCE
