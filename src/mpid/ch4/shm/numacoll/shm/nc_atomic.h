@@ -17,7 +17,8 @@ struct nc_atomic {
     uint64_t value;
 };
 
-/* Hooks for test/shm/crossings.c, which counts these accesses. They are empty in the library. */
+/* Hooks for test/shm/crossings.c and test/sim/machine.cpp, which count these accesses. They are
+ * empty in the library. */
 #ifdef NC_ATOMIC_OBSERVED
 void nc_observe_load(const struct nc_atomic *a);
 void nc_observe_store(const struct nc_atomic *a);

@@ -12,6 +12,7 @@
 #ifndef NC_COPY_H_INCLUDED
 #define NC_COPY_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,6 +68,11 @@ static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
 {
     *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
+
+#ifdef NC_ATOMIC_OBSERVED
+/* A hook for test/sim/machine.cpp, as those of nc_atomic.h: true: the copy is not to be made. */
+bool nc_observe_copy(void *to, const void *from, size_t n);
+#endif
 
 /* Copies n bytes from anywhere to anywhere, without counting them. how: bits of nc_copy_how. */
 void nc_copy_bytes(void *to, const void *from, size_t n, int how);

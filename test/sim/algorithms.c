@@ -1,0 +1,437 @@
+/* The algorithms that the simulated machine runs. See algorithms.h. Bcast, Reduce and barriers are
+ * one function of shm/ each; Allreduce is put together as coll/allreduce.c does it. */
+#define _GNU_SOURCE
+#include "algorithms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/nc_level_spec.h"
+#include "core/nc_select.h"
+#include "shm/nc_barrier.h"
+#include "shm/nc_bcast.h"
+#include "shm/nc_gather.h"
+#include "shm/nc_reduce.h"
+
+const char *const sim_collective_names[] = {"bcast", "reduce", "allreduce", "barrier"};
+
+enum {
+    NODE = 0,
+    NUMA = 1 << NC_LEVEL_NUMA,
+    PACKAGE = NUMA | 1 << NC_LEVEL_PACKAGE,
+    ROUNDS = 3,
+    OTHER = NC_REDUCE_LINE + 1, /* ways of Reduce that no rule chooses */
+    RSG,
+    L2 = 1 << 20 /* bytes: of a core */
+};
+
+const struct sim_algorithm sim_algorithms[] = {
+    {SIM_BCAST, "flat, notice knomial/8", NUMA, "flat", "knomial/8", 0, false},
+    {SIM_BCAST, "flat, notice flat", NUMA, "flat", "flat", 0, false},
+    {SIM_BCAST, "flat, notice kary/2", NUMA, "flat", "kary/2", 0, false},
+    {SIM_BCAST, "flat, notice chain", NUMA, "flat", "chain", 0, false},
+    {SIM_BCAST, "flat, node", NODE, "flat", "knomial/8", 0, false},
+    {SIM_BCAST, "flat, package", PACKAGE, "flat", "knomial/8", 0, false},
+    {SIM_BCAST, "kary/2", NUMA, "kary/2", NULL, 0, false},
+    {SIM_BCAST, "chain", NUMA, "chain", NULL, 0, false},
+    {SIM_BCAST, "knomial/2", NUMA, "knomial/2", NULL, 0, false},
+    {SIM_REDUCE, "flat", NUMA, "flat", NULL, NC_REDUCE_FLAT, false},
+    {SIM_REDUCE, "kary/2", NUMA, "kary/2", NULL, NC_REDUCE_BINARY, false},
+    {SIM_REDUCE, "line", NUMA, "chain", NULL, NC_REDUCE_LINE, false},
+    {SIM_REDUCE, "flat, node", NODE, "flat", NULL, OTHER, false},
+    {SIM_REDUCE, "flat, package", PACKAGE, "flat", NULL, OTHER, false},
+    {SIM_REDUCE, "chain", NUMA, "chain", NULL, OTHER, false},
+    {SIM_REDUCE, "knomial/2", NUMA, "knomial/2", NULL, NC_REDUCE_BINOMIAL, false},
+    {SIM_REDUCE, "rsg", NUMA, "flat", NULL, RSG, false},
+    {SIM_ALLREDUCE, "symmetric", NUMA, "flat", NULL, NC_ALLREDUCE_SYMMETRIC, false},
+    {SIM_ALLREDUCE, "sliced", NUMA, "flat", NULL, NC_ALLREDUCE_SLICED, false},
+    {SIM_ALLREDUCE, "rb", NUMA, NULL, "knomial/8", NC_ALLREDUCE_RB, false},
+    {SIM_BARRIER, "central", NUMA, NULL, NULL, NC_BARRIER_CENTRAL, false},
+    {SIM_BARRIER, "flat", NUMA, NULL, NULL, NC_BARRIER_FLAT, false},
+    {SIM_BARRIER, "flat_gr", NUMA, NULL, NULL, NC_BARRIER_FLAT_GR, false},
+    {SIM_BARRIER, "combining", NUMA, NULL, NULL, NC_BARRIER_COMBINING, false},
+    {SIM_BARRIER, "mcs", NUMA, NULL, NULL, NC_BARRIER_MCS, false},
+    {SIM_BARRIER, "tournament", NUMA, NULL, NULL, NC_BARRIER_TOURNAMENT, false},
+    {SIM_BARRIER, "dissemination", NUMA, NULL, NULL, NC_BARRIER_DISSEMINATION, false},
+    {SIM_BARRIER, "hierarchical", NUMA, "kary/2,flat", NULL, NC_BARRIER_HIERARCHICAL, false},
+    {SIM_BARRIER, "hierarchical, package", PACKAGE, "kary/2,flat", NULL, NC_BARRIER_HIERARCHICAL,
+     false},
+    {SIM_BARRIER, "hierarchical, flag", NUMA, "kary/2,flat", NULL, NC_BARRIER_HIERARCHICAL, true},
+    {0, NULL, 0, NULL, NULL, 0, false}};
+
+/* What all ranks have in common. */
+struct job {
+    const struct sim_setting *setting;
+    const struct sim_algorithm *algorithm;
+    struct nc_geometry geometry;
+    struct sim_memory memory;
+    char **region, *row;
+    struct nc_groups groups, line;
+    struct nc_tree_spec inside[NC_ROUTE_LEVELS], up[NC_ROUTE_LEVELS]; /* up: of reduces */
+    struct rank *rank;
+};
+
+struct rank {
+    struct job *job;
+    int me;
+    struct nc_queue queue;
+    struct nc_waiter waiter;
+    struct nc_bcast bcast;
+    struct nc_route reduce;
+    struct nc_traffic traffic;
+    struct nc_barrier barrier;
+    uint64_t barriers;
+    struct nc_team row, column;
+    struct nc_stream *stream;
+    size_t *sent;
+    double *mine, *result;
+};
+
+/* ---- set-up ---- */
+
+static void *memory_of(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (memory == MAP_FAILED)
+        abort();
+    return memory;
+}
+
+static void make_groups(struct job *job)
+{
+    enum { COLUMNS = NC_LEVEL_NODE + 1 };
+    const struct sim_setting *s = job->setting;
+    struct nc_locations locations = {.ranks = s->ranks, .columns = COLUMNS};
+    int *unit = malloc((size_t) s->ranks * COLUMNS * sizeof *unit);
+    struct nc_topo topo;
+
+    for (int r = 0; r < s->ranks; r++) {
+        int numa = sim_numa(&s->machine, s->by_node, r);
+        for (int l = 0; l < COLUMNS; l++)
+            unit[r * COLUMNS + l] = l == NC_LEVEL_NODE ? 0 : -1;
+        unit[r * COLUMNS + NC_LEVEL_NUMA] = numa;
+        unit[r * COLUMNS + NC_LEVEL_PACKAGE] = numa / s->machine.numa_nodes;
+    }
+    locations.unit = unit;
+    nc_topo_make(&topo, malloc(nc_topo_bytes(&locations)), &locations, job->algorithm->levels);
+    nc_groups_make(&job->groups, malloc(nc_groups_bytes(&topo)), &topo);
+    nc_groups_in_line(&job->line, malloc(nc_groups_most_bytes(s->ranks, 1)), &job->groups);
+}
+
+static struct nc_tree_spec tree_of(const char *word)
+{
+    static const enum nc_tree_kind kind[] = {NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL,
+                                             NC_TREE_CHAIN};
+    struct nc_level_spec spec;
+    char text[80];
+
+    snprintf(text, sizeof text, "*:%s", word ? word : "flat");
+    if (!nc_level_spec_parse(&spec, text, "flat kary/ knomial/ chain"))
+        abort();
+    return (struct nc_tree_spec){kind[spec.algorithm[NC_LEVEL_NUMA]], spec.degree[NC_LEVEL_NUMA]};
+}
+
+/* Reads the trees of an algorithm: words with commas between, the last one for all levels above. */
+static void read_trees(struct job *job)
+{
+    char list[80], *left = list, *word = NULL;
+
+    snprintf(list, sizeof list, "%s", job->algorithm->trees ? job->algorithm->trees : "flat");
+    for (int l = 0; l < NC_ROUTE_LEVELS; l++) {
+        char *next = strsep(&left, ",");
+        word = next ? next : word;
+        job->inside[l] = job->up[l] = tree_of(word);
+        if (job->algorithm->collective == SIM_ALLREDUCE)
+            job->up[l] = tree_of(job->setting->bytes > NC_REDUCE_INLINE ? "kary/2" : "knomial/2");
+    }
+}
+
+static void make_teams(struct rank *r)
+{
+    struct nc_group near = nc_group_at(&r->job->groups, 0, r->me, 0);
+    int *column = malloc((size_t) r->job->setting->ranks * sizeof *column);
+
+    r->row = (struct nc_team){.rank = near.member, .size = near.size, .index = near.index};
+    r->column = (struct nc_team){.rank = column,
+                                 .size = nc_groups_column(&r->job->groups, r->me, column),
+                                 .index = near.number};
+}
+
+static struct nc_transfer transfer_of(struct rank *r)
+{
+    size_t ranks = (size_t) r->job->setting->ranks;
+
+    return (struct nc_transfer){.queue = &r->queue,
+                                .rule = NC_FRAG_QUARTER,
+                                .largest_fragment = r->job->geometry.slot_bytes,
+                                .streams_above = SIZE_MAX,
+                                .paces_above = SIZE_MAX,
+                                .pace = calloc(ranks, sizeof(struct nc_pace)),
+                                .numa = calloc(ranks, sizeof(int)),
+                                .traffic = &r->traffic,
+                                .flow = calloc(ranks, sizeof(struct nc_flow)),
+                                .joint = NULL,
+                                .awaited = calloc(2 * ranks, sizeof(struct nc_awaited))};
+}
+
+static bool in_line(const struct job *job)
+{
+    return job->algorithm->collective == SIM_REDUCE && job->algorithm->version == NC_REDUCE_LINE;
+}
+
+static void make_rank(struct rank *r)
+{
+    struct job *job = r->job;
+    int ranks = job->setting->ranks;
+    size_t bytes = nc_route_bytes(ranks, job->groups.levels);
+    const struct nc_tree_spec notice = tree_of(job->algorithm->notice);
+    const struct nc_barrier_algorithm *a = &nc_barrier_algorithms[job->algorithm->version];
+    struct nc_barrier_levels levels = {
+        .groups = &job->groups, .inside = job->inside, .flag = job->algorithm->flag};
+
+    r->waiter = (struct nc_waiter){.progress = sim_wait, .yield = true, .spins = 1};
+    nc_queue_init(&r->queue, job->region, &job->geometry, r->me,
+                  malloc(nc_queue_private_bytes(&job->geometry)), &r->waiter);
+    r->bcast.transfer = transfer_of(r);
+    nc_route_make(&r->bcast.route, malloc(bytes), &job->groups, job->inside, &notice, r->me);
+    nc_route_make(&r->reduce, malloc(bytes), in_line(job) ? &job->line : &job->groups, job->up, NULL,
+                  r->me);
+    make_teams(r);
+    r->stream = calloc((size_t) ranks, sizeof *r->stream);
+    r->sent = calloc((size_t) ranks, sizeof *r->sent);
+    r->mine = (double *) (void *) (job->memory.user + (size_t) r->me * job->memory.user_bytes);
+    r->result = r->mine + job->memory.user_bytes / 2 / sizeof(double);
+    r->barrier = (struct nc_barrier){.region = job->region,
+                                     .offset = nc_layout_make(&job->geometry).flags,
+                                     .row = job->row,
+                                     .rank = r->me,
+                                     .ranks = ranks,
+                                     .waiter = &r->waiter};
+    if (job->algorithm->collective == SIM_BARRIER)
+        nc_barrier_shape(&r->barrier, malloc(nc_barrier_private_bytes(ranks)), a, &levels);
+}
+
+static void make_job(struct job *job)
+{
+    const struct sim_setting *s = job->setting;
+    size_t ranks = (size_t) s->ranks, page = 4096;
+
+    job->geometry = nc_geometry_make((uint32_t) s->ranks, 0, -1, 4, L2, (uint32_t) page);
+    job->memory.shared_bytes = nc_layout_make(&job->geometry).region;
+    job->memory.shared = memory_of(ranks * job->memory.shared_bytes);
+    job->memory.user_bytes = (2 * s->bytes + 4 * page) / page * page;
+    job->memory.user = memory_of(ranks * job->memory.user_bytes);
+    job->region = malloc(ranks * sizeof *job->region);
+    for (size_t r = 0; r < ranks; r++)
+        job->region[r] = job->memory.shared + r * job->memory.shared_bytes;
+    job->row = memory_of(ranks * NC_LINE);
+    make_groups(job);
+    read_trees(job);
+    job->rank = calloc(ranks, sizeof *job->rank);
+    for (int r = 0; r < s->ranks; r++) {
+        job->rank[r].job = job;
+        job->rank[r].me = r;
+        make_rank(&job->rank[r]);
+    }
+}
+
+/* ---- the collectives ---- */
+
+static struct nc_op_kernel kernel_of(const double *mine, double *result)
+{
+    return (struct nc_op_kernel){.element = sizeof(double),
+                                 .numbers = sim_combine,
+                                 .mine = (const char *) mine,
+                                 .result = (char *) result};
+}
+
+static struct nc_stream stream_of(const double *first, size_t n)
+{
+    return (struct nc_stream){.bytes = (char *) first, .length = n * sizeof(double)};
+}
+
+static void bcast(struct rank *r, double *data, size_t n)
+{
+    struct nc_stream stream = stream_of(data, n);
+    size_t sent;
+
+    nc_bcast_node(&r->bcast, 0, &stream, &sent);
+}
+
+static int most_hops(const struct rank *r)
+{
+    return r->job->setting->ranks - 1;
+}
+
+/* As reduce_up and reduce_in_line of coll/reduce.c. */
+static void reduce(struct rank *r, size_t first, size_t n)
+{
+    struct nc_op_kernel kernel = kernel_of(r->mine + first, r->me == 0 ? r->result + first : NULL);
+    struct nc_stream mine = stream_of(r->mine + first, n);
+    struct nc_transfer transfer = r->bcast.transfer;
+    bool unequal;
+
+    if (in_line(r->job) && transfer.largest_fragment > nc_frag_of_chain(mine.length, most_hops(r)))
+        transfer.largest_fragment = (uint32_t) nc_frag_of_chain(mine.length, most_hops(r));
+    nc_reduce_tree_node(&transfer, &r->reduce, 0, &kernel, &mine, &unequal);
+}
+
+static size_t chunk_elements(const struct rank *r)
+{
+    return (size_t) r->queue.geometry.slots * r->queue.geometry.slot_bytes / sizeof(double);
+}
+
+/* As `combine` of coll/allreduce.c. */
+static void combine(struct rank *r, const struct nc_team *team, double *of,
+                    const struct nc_range *whole, const struct nc_range *part)
+{
+    struct nc_range from_there = {.first = part->first - whole->first, .count = part->count};
+    struct nc_op_kernel kernel = kernel_of(of + whole->first, r->result + whole->first);
+    struct nc_stream mine = stream_of(of + whole->first, whole->count);
+    bool unequal;
+
+    nc_reduce_ordered_node(&r->bcast.transfer, team, -1, &kernel, &mine, &from_there, &unequal);
+}
+
+static void gather_slices(struct rank *r, const struct nc_team *team, const struct nc_range *whole)
+{
+    struct nc_range mine = nc_range_slice(whole, team, team->index);
+    struct nc_stream own = stream_of(r->result + mine.first, mine.count);
+
+    for (int i = 0; i < team->size; i++) {
+        struct nc_range slice = nc_range_slice(whole, team, i);
+        r->stream[team->rank[i]] = stream_of(r->result + slice.first, slice.count);
+    }
+    r->stream[r->me].length = 0;
+    nc_allgather_team(&r->bcast.transfer, team, &own, r->stream, r->sent);
+}
+
+/* Each rank combines a part of a chunk: of the slice of its row. */
+static void reduce_scatter(struct rank *r, const struct nc_range *chunk,
+                           const struct nc_range *slice, const struct nc_range *mine)
+{
+    if (r->row.size > 1)
+        combine(r, &r->row, r->mine, chunk, slice);
+    if (r->column.size > 1)
+        combine(r, &r->column, r->row.size > 1 ? r->result : r->mine, slice, mine);
+}
+
+/* As `slice_chunk` of coll/allreduce.c. */
+static void slice_chunk(struct rank *r, const struct nc_range *chunk)
+{
+    const struct nc_team *row = &r->row, *column = &r->column;
+    struct nc_range slice = nc_range_slice(chunk, row, row->index);
+    struct nc_range mine = nc_range_slice(&slice, column, column->index);
+
+    reduce_scatter(r, chunk, &slice, &mine);
+    if (column->size > 1)
+        gather_slices(r, column, &slice);
+    if (row->size > 1)
+        gather_slices(r, row, chunk);
+}
+
+static void allreduce(struct rank *r)
+{
+    size_t count = r->job->setting->bytes / sizeof(double), most = chunk_elements(r), before = 0;
+    struct nc_team everybody = nc_queue_everybody(&r->queue);
+
+    if (r->job->algorithm->version == NC_ALLREDUCE_SYMMETRIC) {
+        struct nc_range all = {0, count};
+        combine(r, &everybody, r->mine, &all, &all);
+        return;
+    }
+    for (size_t first = 0; first < count; first += most) {
+        struct nc_range chunk = {first, count - first < most ? count - first : most};
+        if (r->job->algorithm->version == NC_ALLREDUCE_SLICED) {
+            slice_chunk(r, &chunk);
+            continue;
+        }
+        reduce(r, first, chunk.count);
+        if (first > 0)
+            bcast(r, r->result + before, most);
+        before = first;
+    }
+    if (r->job->algorithm->version != NC_ALLREDUCE_SLICED)
+        bcast(r, r->result + before, count - before);
+}
+
+/* The elements of a chunk that a rank combines. */
+static struct nc_range part_of(const struct rank *r, const struct nc_range *chunk, int rank)
+{
+    struct nc_group near = nc_group_at(&r->job->groups, 0, rank, 0);
+    struct nc_range slice = nc_range_slice(chunk, &r->row, near.index);
+
+    return nc_range_slice(&slice, &r->column, near.number);
+}
+
+/* What the library does not have: a reduce-scatter by the slices of Allreduce, after which the root
+ * gathers the slices. */
+static void rsg(struct rank *r, size_t first, size_t n)
+{
+    size_t most = chunk_elements(r);
+
+    for (size_t end = first + n; first < end; first += most) {
+        struct nc_range chunk = {first, end - first < most ? end - first : most},
+                        slice = nc_range_slice(&chunk, &r->row, r->row.index),
+                        mine = part_of(r, &chunk, r->me);
+        struct nc_stream own = stream_of(r->result + mine.first, mine.count);
+
+        reduce_scatter(r, &chunk, &slice, &mine);
+        for (int i = 0; i < r->job->setting->ranks; i++) {
+            struct nc_range part = part_of(r, &chunk, i);
+            r->stream[i] = stream_of(r->result + part.first, part.count);
+        }
+        nc_gather_node(&r->bcast.transfer, 0, r->me ? &own : NULL, r->stream, r->sent);
+    }
+}
+
+static void run_rank(void *context, int rank)
+{
+    struct job *job = context;
+    struct rank *r = &job->rank[rank];
+    size_t n = job->setting->bytes / sizeof(double);
+
+    switch (job->algorithm->collective) {
+        case SIM_BCAST:
+            bcast(r, r->mine, n);
+            break;
+        case SIM_REDUCE:
+            (job->algorithm->version == RSG ? rsg : reduce)(r, 0, n);
+            break;
+        case SIM_ALLREDUCE:
+            allreduce(r);
+            break;
+        default:
+            nc_barrier_algorithms[job->algorithm->version].function(&r->barrier, ++r->barriers);
+    }
+}
+
+bool sim_algorithm_run(const struct sim_setting *setting, const struct sim_algorithm *algorithm,
+                       struct sim_cost *cost)
+{
+    struct job job = {.setting = setting, .algorithm = algorithm};
+    int ends[2];
+    bool came;
+
+    fflush(NULL);
+    if (pipe(ends))
+        return false;
+    if (fork() == 0) { /* SimGrid simulates once in a process */
+        make_job(&job);
+        if (!sim_run(&setting->machine, setting->ranks, setting->by_node, ROUNDS, &job.memory,
+                        run_rank, &job, cost))
+            _exit(1);
+        _exit(write(ends[1], cost, sizeof *cost) != sizeof *cost);
+    }
+    close(ends[1]);
+    came = read(ends[0], cost, sizeof *cost) == sizeof *cost;
+    close(ends[0]);
+    wait(NULL);
+    return came;
+}
