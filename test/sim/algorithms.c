@@ -200,8 +200,8 @@ static void make_rank(struct rank *r)
                   malloc(nc_queue_private_bytes(&job->geometry)), &r->waiter);
     r->bcast.transfer = transfer_of(r);
     nc_route_make(&r->bcast.route, malloc(bytes), &job->groups, job->inside, &notice, r->me);
-    nc_route_make(&r->reduce, malloc(bytes), in_line(job) ? &job->line : &job->groups, job->up, NULL,
-                  r->me);
+    nc_route_make(&r->reduce, malloc(bytes), in_line(job) ? &job->line : &job->groups, job->up,
+                  NULL, r->me);
     make_teams(r);
     r->stream = calloc((size_t) ranks, sizeof *r->stream);
     r->sent = calloc((size_t) ranks, sizeof *r->sent);
@@ -425,7 +425,7 @@ bool sim_algorithm_run(const struct sim_setting *setting, const struct sim_algor
     if (fork() == 0) { /* SimGrid simulates once in a process */
         make_job(&job);
         if (!sim_run(&setting->machine, setting->ranks, setting->by_node, ROUNDS, &job.memory,
-                        run_rank, &job, cost))
+                     run_rank, &job, cost))
             _exit(1);
         _exit(write(ends[1], cost, sizeof *cost) != sizeof *cost);
     }

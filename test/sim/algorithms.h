@@ -19,10 +19,10 @@ struct sim_algorithm {
      * levels above, too. NULL: flat */
     const char *trees;
     const char *notice; /* Bcast: BCAST_TREE with its degree; NULL: flat */
-    /* the number that core/nc_select.h has for it, of Reduce, Allreduce and Barrier; Reduce has more
-     * that no rule chooses */
+    /* the number that core/nc_select.h has for it, of Reduce, Allreduce and Barrier; Reduce has
+     * more that no rule chooses */
     int version;
-    bool flag;   /* Barrier: one flag releases all ranks */
+    bool flag; /* Barrier: one flag releases all ranks */
 };
 
 extern const char *const sim_collective_names[SIM_COLLECTIVES];

@@ -17,12 +17,12 @@ extern "C" {
 /* What a machine has, and what it takes. */
 struct sim_machine {
     int packages, numa_nodes, cores; /* NUMA nodes of a package, cores of a NUMA node */
-    /* Seconds until a line that another core has written is here: from a core of the same NUMA node,
-     * of the package, of another package. */
+    /* Seconds until a line that another core has written is here: from a core of the same NUMA
+     * node, of the package, of another package. */
     double line[3];
-    double turn;   /* seconds that a line is busy with each core that fetches it */
-    double copy;   /* bytes per second that a core can read, and as many that it can write */
-    double memory; /* bytes per second of the memory of a NUMA node */
+    double turn;    /* seconds that a line is busy with each core that fetches it */
+    double copy;    /* bytes per second that a core can read, and as many that it can write */
+    double memory;  /* bytes per second of the memory of a NUMA node */
     double link[2]; /* bytes per second, each way, between two NUMA nodes: of a package, of two */
 };
 
@@ -43,11 +43,11 @@ struct sim_memory {
 
 /* Runs `main` for each rank at once, `rounds` times, rank r on core r (or, by_node, on the cores of
  * the NUMA nodes in turn): main(context, r). Returns the cost of the last round; the ones before
- * bring lines to where they are in the middle of a program. Ranks meet between rounds, at no cost. False: the
- * ranks wait for each other for ever. */
+ * bring lines to where they are in the middle of a program. Ranks meet between rounds, at no cost.
+ * False: the ranks wait for each other for ever. */
 bool sim_run(const struct sim_machine *machine, int ranks, int by_node, int rounds,
-                        const struct sim_memory *memory, void (*main)(void *context, int rank),
-                        void *context, struct sim_cost *cost);
+             const struct sim_memory *memory, void (*main)(void *context, int rank), void *context,
+             struct sim_cost *cost);
 
 /* The NUMA node of a rank. */
 int sim_numa(const struct sim_machine *machine, int by_node, int rank);

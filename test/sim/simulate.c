@@ -1,8 +1,10 @@
 /* Simulates collectives inside a node on a machine that is described (machine.h).
  *
- *   simulate [OPTION ..] [bcast|reduce|allreduce|barrier ..]    tables: time, crossings, busiest rank
- *   simulate --ranking                 what is fastest where, and what the rules of `auto` choose
- *   simulate --check                   TAP: what the rules and doc/design-notes.md promise
+ *   simulate [OPTION ..] [COLLECTIVE ..]   tables: time, crossings, busiest rank
+ *   simulate --ranking    what is fastest where, and what the rules of `auto` choose
+ *   simulate --check      TAP: what the rules and doc/design-notes.md promise
+ *
+ *     COLLECTIVE                            bcast, reduce, allreduce, barrier
  *
  *     --machine=PACKAGES:NUMA_NODES:CORES   2:2:16
  *     --ranks=N                             all cores
@@ -33,9 +35,8 @@ static const struct sim_machine usual = {.line = {100e-9, 200e-9, 400e-9},
 static struct sim_setting setting_of(int packages, int numa_nodes, int cores, size_t bytes,
                                      double farther)
 {
-    struct sim_setting s = {.machine = usual,
-                            .ranks = packages * numa_nodes * cores,
-                            .bytes = bytes};
+    struct sim_setting s = {
+        .machine = usual, .ranks = packages * numa_nodes * cores, .bytes = bytes};
 
     s.machine.packages = packages;
     s.machine.numa_nodes = numa_nodes;
@@ -65,7 +66,8 @@ static void print_table(const struct sim_setting *s, enum sim_collective collect
 {
     printf("%s, %d ranks, %zu bytes\n", sim_collective_names[collective], s->ranks,
            collective == SIM_BARRIER ? 0 : s->bytes);
-    printf("  %-24s %10s %8s %6s %12s %8s\n", "", "us", "lines", "chain", "bytes across", "busiest");
+    printf("  %-24s %10s %8s %6s %12s %8s\n", "", "us", "lines", "chain", "bytes across",
+           "busiest");
     for (const struct sim_algorithm *a = sim_algorithms; a->name; a++) {
         struct sim_cost c;
         if (a->collective != collective)
@@ -73,7 +75,8 @@ static void print_table(const struct sim_setting *s, enum sim_collective collect
         c = cost_of(s, a);
         printf("  %-24s %10.2f %8lu %6d %12.2f %8.2f\n", a->name, c.seconds * 1e6,
                (unsigned long) c.lines_crossed, c.chain,
-               (double) c.bytes_crossed / (double) s->bytes, (double) c.busiest / (double) s->bytes);
+               (double) c.bytes_crossed / (double) s->bytes,
+               (double) c.busiest / (double) s->bytes);
         fflush(stdout);
     }
 }
@@ -84,13 +87,14 @@ static void print_table(const struct sim_setting *s, enum sim_collective collect
 static const struct sim_algorithm *chosen(const struct sim_setting *s,
                                           enum sim_collective collective)
 {
-    const struct nc_situation here = {.ranks = s->ranks,
-                                      .numa_nodes = s->machine.packages * s->machine.numa_nodes > 1};
+    const struct nc_situation here = {
+        .ranks = s->ranks, .numa_nodes = s->machine.packages * s->machine.numa_nodes > 1};
     enum { INLINED = 344 };
-    int version = collective == SIM_REDUCE      ? (int) nc_select_reduce(&here, s->bytes, INLINED)
-                  : collective == SIM_ALLREDUCE ? (int) nc_select_allreduce(&here, s->bytes, INLINED)
-                  : collective == SIM_BARRIER   ? (int) nc_select_barrier(&here)
-                                                : 0;
+    int version = collective == SIM_REDUCE ? (int) nc_select_reduce(&here, s->bytes, INLINED)
+                  : collective == SIM_ALLREDUCE
+                      ? (int) nc_select_allreduce(&here, s->bytes, INLINED)
+                  : collective == SIM_BARRIER ? (int) nc_select_barrier(&here)
+                                              : 0;
     const struct sim_algorithm *a = sim_algorithms;
 
     while (a->collective != collective || a->version != version)
@@ -236,12 +240,14 @@ static void check_barriers(void)
 
         for (int i = 0; i < 4; i++)
             fastest = fastest && c.seconds < others[i];
-        check(c.chain == 2, "barrier, 128 ranks, %g times as far: the longest chain has %d crossings",
-              farther[f], c.chain);
-        check(fastest && c.seconds <= 1.5 * r.best_seconds,
-              "... it is faster than with packages, with a flag, central and flat, and takes %.2f of "
-              "the best, %s",
-              c.seconds / r.best_seconds, r.best->name);
+        check(c.chain == 2,
+              "barrier, 128 ranks, %g times as far: the longest chain has %d crossings", farther[f],
+              c.chain);
+        check(
+            fastest && c.seconds <= 1.5 * r.best_seconds,
+            "... it is faster than with packages, with a flag, central and flat, and takes %.2f of "
+            "the best, %s",
+            c.seconds / r.best_seconds, r.best->name);
     }
 }
 
@@ -249,7 +255,9 @@ static void check_barriers(void)
 static void check_rules(void)
 {
     static const double most[] = {
-        [SIM_BCAST] = 1.5, [SIM_REDUCE] = 1.5, [SIM_ALLREDUCE] = 1.5,
+        [SIM_BCAST] = 1.5,
+        [SIM_REDUCE] = 1.5,
+        [SIM_ALLREDUCE] = 1.5,
         /* on one NUMA node of many cores the rule is by what the paper has measured there, where
          * lines of all pairs get into each other's way, which is not simulated */
         [SIM_BARRIER] = 2.5};
@@ -265,9 +273,10 @@ static void check_rules(void)
 
 static void usage(const char *what)
 {
-    fprintf(stderr, "simulate: %s; usage: simulate [--ranking | --check] [--machine=P:N:C] "
-                    "[--ranks=N] [--bytes=N] [--mapping=core|numa] [--farther=FACTOR] "
-                    "[COLLECTIVE ..]\n",
+    fprintf(stderr,
+            "simulate: %s; usage: simulate [--ranking | --check] [--machine=P:N:C] "
+            "[--ranks=N] [--bytes=N] [--mapping=core|numa] [--farther=FACTOR] "
+            "[COLLECTIVE ..]\n",
             what);
     exit(2);
 }

@@ -29,22 +29,29 @@ static int reduce_in_line(struct nc_reduction *r, int local_root, struct nc_stre
                                                     local_root, &r->kernel, mine, unequal));
 }
 
+/* Whether a message that is not inline goes along the chain. */
+static bool goes_in_line(const struct nc_reduction *r, size_t bytes)
+{
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
+    int in_line = r->call->choice->in_line;
+
+    return in_line == NC_LINE_ALWAYS ||
+           (in_line == NC_LINE_IF_LONG &&
+            nc_select_reduce(&situation, bytes, NC_REDUCE_INLINE) == NC_REDUCE_LINE);
+}
+
 /* By the trees of the call, unless the rules or the settings make it a chain. All ranks choose
  * alike if their counts are equal. */
 static int reduce_up(struct nc_reduction *r, int local_root, struct nc_stream *mine, bool *unequal)
 {
     struct nc_choice *choice = r->call->choice;
-    struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
-    enum nc_reduce_way way = nc_select_reduce(&situation, nc_stream_rest(mine), NC_REDUCE_INLINE);
+    size_t bytes = nc_stream_rest(mine);
     struct nc_route *route = r->route;
 
-    if (route == &choice->reduce) {
-        if (choice->in_line == NC_LINE_ALWAYS ||
-            (choice->in_line == NC_LINE_IF_LONG && way == NC_REDUCE_LINE))
-            return reduce_in_line(r, local_root, mine, unequal);
-        if (nc_stream_rest(mine) <= NC_REDUCE_INLINE)
-            route = &choice->reduce_short;
-    }
+    if (route == &choice->reduce && choice->in_line != NC_LINE_ALWAYS && bytes <= NC_REDUCE_INLINE)
+        route = &choice->reduce_short;
+    else if (route == &choice->reduce && goes_in_line(r, bytes))
+        return reduce_in_line(r, local_root, mine, unequal);
     return MPIDI_NUMACOLL_error(nc_reduce_tree_node(MPIDI_NUMACOLL_transfer(r->call), route,
                                                     local_root, &r->kernel, mine, unequal));
 }

@@ -1,12 +1,12 @@
-/* Cross memory attach: process_vm_readv. See single_copy.h. */
+/* Cross memory attach: process_vm_readv. See peer.h. */
 
 #define _GNU_SOURCE
+#include "cma.h"
+
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "single_copy.h"
 
 static int64_t offer(void)
 {

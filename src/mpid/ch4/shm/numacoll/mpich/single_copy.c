@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "../shm/nc_bcast.h"
+#include "cma.h"
 #include "settings.h"
+#include "xpmem.h"
 
 struct peers {
     const struct nc_single_copy *way;

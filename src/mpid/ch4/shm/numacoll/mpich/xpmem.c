@@ -1,5 +1,5 @@
 /* XPMEM: a kernel module that maps memory of another process. Its library is loaded if it is there,
- * so numacoll needs neither its header nor the module to be built. See single_copy.h.
+ * so numacoll needs neither its header nor the module to be built. See peer.h.
  *
  * An attachment follows the other process's page table: what the other process unmaps is gone here,
  * and what it maps in its place is what is read then. So one attachment to each peer is kept for
@@ -7,6 +7,8 @@
  * ranks in the communicator. */
 
 #define _GNU_SOURCE
+#include "xpmem.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include "../shm/nc_copy.h"
-#include "single_copy.h"
 
 /* The interface of libxpmem, version 2.6 and later. */
 struct address {

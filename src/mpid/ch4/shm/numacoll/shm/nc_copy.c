@@ -50,10 +50,8 @@ static void copy_streaming(char *to, const char *from, size_t n)
 
 void nc_copy_bytes(void *to, const void *from, size_t n, int how)
 {
-#ifdef NC_ATOMIC_OBSERVED
     if (nc_observe_copy(to, from, n))
         return;
-#endif
     if (how & NC_COPY_STREAMING)
         copy_streaming(to, from, n);
     else

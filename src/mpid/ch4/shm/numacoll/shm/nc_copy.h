@@ -69,9 +69,17 @@ static inline void nc_copy_count(struct nc_traffic *traffic, size_t n, int how)
     *(how & NC_COPY_REMOTE ? &traffic->remote : &traffic->local) += n;
 }
 
+/* A hook for test/sim/machine.cpp, as those of nc_atomic.h. Whether the copy is not to be made. */
 #ifdef NC_ATOMIC_OBSERVED
-/* A hook for test/sim/machine.cpp, as those of nc_atomic.h: true: the copy is not to be made. */
 bool nc_observe_copy(void *to, const void *from, size_t n);
+#else
+static inline bool nc_observe_copy(void *to, const void *from, size_t n)
+{
+    (void) to;
+    (void) from;
+    (void) n;
+    return false;
+}
 #endif
 
 /* Copies n bytes from anywhere to anywhere, without counting them. how: bits of nc_copy_how. */
