@@ -31,6 +31,7 @@ struct call {
     size_t m; /* bytes of a block */
     unsigned char *in, *out;
     unsigned seed; /* of the data, in a call whose data is verified */
+    bool floor;    /* only the copies that it cannot avoid */
 };
 
 /* The number of blocks of m bytes in a buffer. */
@@ -45,7 +46,19 @@ struct collective {
     void (*fill)(const struct call *call); /* writes the inputs, and wrong results into the outputs;
                                               NULL: nothing */
     bool (*verify)(const struct call *call); /* whether the results are right; NULL: no results */
+    void (*floor)(const struct call *call);  /* makes the copies that it cannot avoid; NULL: none */
 };
+
+/* ---- floor.c ---- */
+
+void floor_bcast(const struct call *call);
+void floor_scatter(const struct call *call);
+void floor_gather(const struct call *call);
+void floor_allgather(const struct call *call);
+void floor_reduce(const struct call *call);
+void floor_allreduce(const struct call *call);
+
+/* ---- collectives.c ---- */
 
 /* The collective of this name, or NULL. */
 const struct collective *collective_find(const char *name);
@@ -72,6 +85,7 @@ struct algorithm {
     const char *name;  /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
     struct parameter parameters[MAX_PARAMETERS];
     int parameter_count;
+    bool floor; /* no algorithm, but the copies that none avoids (floor.c) */
 };
 
 struct sweep {
@@ -93,6 +107,7 @@ struct options {
     int rounds;
     double seconds; /* approximate time of the whole run */
     bool off_cache;
+    bool floor;     /* it is the last of the algorithms */
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
     const char *csv, *json, *plot; /* files, or NULL */

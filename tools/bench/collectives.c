@@ -255,16 +255,24 @@ static int barrier(const struct call *c)
 /* ---- the table ---- */
 
 static const struct collective table[] = {
-    {"bcast", true, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify},
-    {"barrier", false, false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL},
-    {"scatter", true, false, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one},
-    {"scatterv", true, true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one},
-    {"gather", true, false, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_at_root, verify_at_root},
-    {"gatherv", true, true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_at_root, verify_at_root},
-    {"allgather", false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all},
-    {"allgatherv", false, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all},
-    {"reduce", true, false, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root},
-    {"allreduce", false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums},
+    {"bcast", true, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify, floor_bcast},
+    {"barrier", false, false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL, NULL},
+    {"scatter", true, false, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one,
+     floor_scatter},
+    {"scatterv", true, true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one,
+     floor_scatter},
+    {"gather", true, false, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_at_root, verify_at_root,
+     floor_gather},
+    {"gatherv", true, true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_at_root, verify_at_root,
+     floor_gather},
+    {"allgather", false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all,
+     floor_allgather},
+    {"allgatherv", false, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all,
+     floor_allgather},
+    {"reduce", true, false, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root,
+     floor_reduce},
+    {"allreduce", false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums,
+     floor_allreduce},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 

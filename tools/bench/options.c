@@ -36,6 +36,8 @@ static const struct argp_option choices[] = {
     {"off-cache", 'o', 0, 0, "a fresh buffer for every call", 0},
     {"buffers", 'b', "HOW", 0,
      "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", 0},
+    {"floor", 'f', 0, 0,
+     "last, the copies through shared memory that no algorithm avoids, as if nobody waited", 0},
     {"rotate-root", 'R', 0, 0, "every rank is root in turn", 0},
     {"csv", 'c', "FILE", 0, "also as CSV", 0},
     {"json", 'j', "FILE", 0, "also as JSON", 0},
@@ -290,6 +292,20 @@ static void apply_sweep(struct argp_state *state, struct options *o, const struc
     refuse(state, "--sweep=%s: needs numacoll among --algorithms", s->variable);
 }
 
+/* ---- the floor ---- */
+
+static void add_floor(struct argp_state *state, struct options *o)
+{
+    for (int i = 0; i < o->collective_count; i++) {
+        if (!o->collectives[i]->floor)
+            refuse(state, "--floor: %s copies nothing", o->collectives[i]->name);
+    }
+    if (o->algorithm_count == MAX_ALGORITHMS)
+        refuse(state, "--floor: must be at most %d algorithms without it", MAX_ALGORITHMS - 1);
+    o->algorithms[o->algorithm_count++] = (struct algorithm){
+        .label = "floor", .name = "auto", .floor = true};
+}
+
 /* ---- all of it ---- */
 
 static void parse_plot(struct argp_state *state, struct options *o, const char *file)
@@ -323,6 +339,8 @@ static void finish(struct argp_state *state, struct options *o)
         parse_collectives(state, o, "bcast");
     for (int i = 0; i < o->sweep_count; i++)
         apply_sweep(state, o, &o->sweeps[i]);
+    if (o->floor)
+        add_floor(state, o);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -355,6 +373,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case 'o':
             o->off_cache = true;
+            break;
+        case 'f':
+            o->floor = true;
             break;
         case 'b':
             parse_buffers(state, o, arg);

@@ -1,0 +1,117 @@
+/* The copies that a collective inside a node cannot avoid where messages go through shared memory:
+ * what each rank has to move between its own buffers and a queue, as if nobody had to wait. Other
+ * ranks' data is not there, so results are not right. collectives.c has these functions in its
+ * table; --floor measures them as an algorithm beside the others. */
+
+#include "bench.h"
+
+#include <string.h>
+
+enum {
+    PIECE = 32768,   /* bytes: a fragment */
+    RING = 8 * PIECE /* bytes: in a processor's cache, as the ring of a queue */
+};
+
+static _Alignas(4096) unsigned char ring[RING];
+
+/* Copies n bytes into the ring, piece by piece. */
+static void in(const unsigned char *from, size_t n)
+{
+    for (size_t at = 0; at < n; at += PIECE)
+        memcpy(ring + at % RING, from + at, n - at < PIECE ? n - at : PIECE);
+}
+
+static void out(unsigned char *to, size_t n)
+{
+    for (size_t at = 0; at < n; at += PIECE)
+        memcpy(to + at, ring + at % RING, n - at < PIECE ? n - at : PIECE);
+}
+
+/* Adds n bytes of numbers in the ring to those at `from`. */
+static void combine(unsigned char *to, const unsigned char *from, size_t n)
+{
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t numbers = (n - at < PIECE ? n - at : PIECE) / sizeof(double);
+        const double *a = (const double *) (const void *) (from + at),
+                     *b = (const double *) (const void *) (ring + at % RING);
+        double *result = (double *) (void *) (to + at);
+        for (size_t i = 0; i < numbers; i++)
+            result[i] = a[i] + b[i];
+    }
+}
+
+/* The same in the ring. */
+static void relay(const unsigned char *from, size_t n)
+{
+    for (size_t at = 0; at < n; at += PIECE)
+        combine(ring, from + at, n - at < PIECE ? n - at : PIECE);
+}
+
+void floor_bcast(const struct call *c)
+{
+    if (c->rank == c->root)
+        in(c->in, c->m);
+    else
+        out(c->in, c->m);
+}
+
+void floor_scatter(const struct call *c)
+{
+    if (c->rank != c->root) {
+        out(c->out, c->m);
+        return;
+    }
+    for (int i = 0; i < c->ranks; i++) {
+        if (i != c->rank)
+            in(c->in + (size_t) i * c->m, c->m);
+    }
+    memcpy(c->out, c->in + (size_t) c->rank * c->m, c->m);
+}
+
+/* Into out: the blocks of all ranks. */
+static void collect(const struct call *c)
+{
+    memcpy(c->out + (size_t) c->rank * c->m, c->in, c->m);
+    for (int i = 0; i < c->ranks; i++) {
+        if (i != c->rank)
+            out(c->out + (size_t) i * c->m, c->m);
+    }
+}
+
+void floor_gather(const struct call *c)
+{
+    if (c->rank == c->root)
+        collect(c);
+    else
+        in(c->in, c->m);
+}
+
+void floor_allgather(const struct call *c)
+{
+    in(c->in, c->m);
+    collect(c);
+}
+
+/* A chain: each rank combines what one other rank has with its own, the last one only sends. */
+void floor_reduce(const struct call *c)
+{
+    if (c->rank == c->root)
+        combine(c->out, c->in, c->m);
+    else if (c->ranks > 2 && c->rank != (c->root + c->ranks - 1) % c->ranks)
+        relay(c->in, c->m);
+    else
+        in(c->in, c->m);
+}
+
+/* By slices: each rank gives away all but its own slice, combines that of all ranks, gives it away,
+ * and takes the other slices. */
+void floor_allreduce(const struct call *c)
+{
+    size_t slice = c->m / (size_t) c->ranks / sizeof(double) * sizeof(double), rest = c->m - slice;
+
+    in(c->in + slice, rest);
+    for (int i = 1; i < c->ranks; i++)
+        combine(c->out, i == 1 ? c->in : c->out, slice);
+    in(c->out, slice);
+    out(c->out + slice, rest);
+}
