@@ -9,6 +9,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "corners.h"
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -501,6 +502,17 @@ static char *map_room(size_t bytes)
     return room;
 }
 
+/* A buffer of MPI_Alloc_mem, with SHARED_BUFFERS. */
+static char *shared_words(size_t bytes, size_t words, bool filled)
+{
+    uint64_t *all;
+
+    MPI_Alloc_mem((MPI_Aint) bytes, MPI_INFO_NULL, &all);
+    for (size_t i = 0; i < words && filled; i++)
+        all[i] = word_of(i);
+    return (char *) all;
+}
+
 static void expect_words(const uint64_t *got, size_t words)
 {
     for (size_t i = 0; i < words; i++) {
@@ -523,7 +535,12 @@ static void huge_block(int collective, int root)
     int other = (root + 1) % nc_size, counts[NC_MOST_RANKS] = {0}, displs[NC_MOST_RANKS] = {0};
     int from = collective == NC_SCATTERV ? root : other,
         to = collective == NC_SCATTERV ? other : root;
-    char *data = nc_rank == from ? map_words(room) : nc_rank == to ? map_room(room) : NULL;
+    const char *on = getenv("MPIR_CVAR_NUMACOLL_SHARED_BUFFERS");
+    bool shared = on && !strcmp(on, "on");
+    char *data = nc_rank != from && nc_rank != to ? NULL
+                 : shared                         ? shared_words(room, words, nc_rank == from)
+                 : nc_rank == from                ? map_words(room)
+                                                  : map_room(room);
     void *own = nc_rank == root ? NULL : data;
 
     nc_say("huge: %s, root %d", nc_names[collective], root);
@@ -537,7 +554,9 @@ static void huge_block(int collective, int root)
                     MPI_COMM_WORLD);
     if (nc_rank == to)
         expect_words((uint64_t *) data, words);
-    if (data)
+    if (data && shared)
+        MPI_Free_mem(data);
+    else if (data)
         munmap(data, room);
 }
 
