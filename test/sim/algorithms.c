@@ -17,7 +17,7 @@
 #include "shm/nc_gather.h"
 #include "shm/nc_reduce.h"
 
-const char *const sim_collective_names[] = {"bcast", "reduce", "allreduce", "barrier"};
+const char *const sim_collective_names[] = {"bcast", "reduce", "allreduce", "allgather", "barrier"};
 
 enum {
     NODE = 0,
@@ -26,7 +26,8 @@ enum {
     ROUNDS = 3,
     OTHER = NC_REDUCE_LINE + 1, /* ways of Reduce that no rule chooses */
     RSG,
-    L2 = 1 << 20 /* bytes: of a core */
+    GATHERED = 1, /* a way of Allgather that the library does not have */
+    L2 = 1 << 20  /* bytes: of a core */
 };
 
 const struct sim_algorithm sim_algorithms[] = {
@@ -50,6 +51,8 @@ const struct sim_algorithm sim_algorithms[] = {
     {SIM_ALLREDUCE, "symmetric", NUMA, "flat", NULL, NC_ALLREDUCE_SYMMETRIC, false},
     {SIM_ALLREDUCE, "sliced", NUMA, "flat", NULL, NC_ALLREDUCE_SLICED, false},
     {SIM_ALLREDUCE, "rb", NUMA, NULL, "knomial/8", NC_ALLREDUCE_RB, false},
+    {SIM_ALLGATHER, "each from each", NUMA, "flat", "knomial/8", 0, false},
+    {SIM_ALLGATHER, "gather, bcast", NUMA, "flat", "knomial/8", GATHERED, false},
     {SIM_BARRIER, "central", NUMA, NULL, NULL, NC_BARRIER_CENTRAL, false},
     {SIM_BARRIER, "flat", NUMA, NULL, NULL, NC_BARRIER_FLAT, false},
     {SIM_BARRIER, "flat_gr", NUMA, NULL, NULL, NC_BARRIER_FLAT_GR, false},
@@ -221,11 +224,12 @@ static void make_job(struct job *job)
 {
     const struct sim_setting *s = job->setting;
     size_t ranks = (size_t) s->ranks, page = 4096;
+    size_t blocks = job->algorithm->collective == SIM_ALLGATHER ? 2 * ranks : 2;
 
     job->geometry = nc_geometry_make((uint32_t) s->ranks, 0, -1, 4, L2, (uint32_t) page);
     job->memory.shared_bytes = nc_layout_make(&job->geometry).region;
     job->memory.shared = memory_of(ranks * job->memory.shared_bytes);
-    job->memory.user_bytes = (2 * s->bytes + 4 * page) / page * page;
+    job->memory.user_bytes = (blocks * s->bytes + 8 * page) / page * page;
     job->memory.user = memory_of(ranks * job->memory.user_bytes);
     job->region = malloc(ranks * sizeof *job->region);
     for (size_t r = 0; r < ranks; r++)
@@ -256,12 +260,22 @@ static struct nc_stream stream_of(const double *first, size_t n)
     return (struct nc_stream){.bytes = (char *) first, .length = n * sizeof(double)};
 }
 
-static void bcast(struct rank *r, double *data, size_t n)
+static size_t elements_of(const struct rank *r)
+{
+    return r->job->setting->bytes / sizeof(double);
+}
+
+static void bcast_from(struct rank *r, int root, double *data, size_t n)
 {
     struct nc_stream stream = stream_of(data, n);
     size_t sent;
 
-    nc_bcast_node(&r->bcast, 0, &stream, &sent);
+    nc_bcast_node(&r->bcast, root, &stream, &sent);
+}
+
+static void bcast(struct rank *r, double *data, size_t n)
+{
+    bcast_from(r, 0, data, n);
 }
 
 static int most_hops(const struct rank *r)
@@ -391,6 +405,38 @@ static void rsg(struct rank *r, size_t first, size_t n)
     }
 }
 
+/* Each block of a NUMA node's ranks that is not inline goes to the other NUMA nodes as part of a
+ * row that the leader broadcasts: as share_group of coll/allgather.c. */
+static void share_group(struct rank *r, int group)
+{
+    const struct nc_groups *g = &r->job->groups;
+    const int *member = g->member + g->first[group];
+    int size = g->first[group + 1] - g->first[group], me = r->me;
+    bool takes = g->of[0][me] != group || member[0] == me;
+
+    bcast_from(r, member[0], r->result, takes ? (size_t) size * elements_of(r) : 0);
+}
+
+static void allgather(struct rank *r)
+{
+    int ranks = r->job->setting->ranks;
+    size_t m = elements_of(r);
+    struct nc_stream own = stream_of(r->mine, m);
+
+    for (int i = 0; i < ranks; i++)
+        r->stream[i] = stream_of(r->result + (size_t) i * m, m);
+    if (r->job->algorithm->version == GATHERED) {
+        nc_gather_node(&r->bcast.transfer, 0, r->me ? &own : NULL, r->stream, r->sent);
+        bcast(r, r->result, (size_t) ranks * m);
+        return;
+    }
+    nc_allgather_node(&r->bcast.transfer, &r->job->groups, &own, r->stream, r->sent);
+    for (int group = 0; group < r->job->groups.level[1] && r->job->groups.levels > 1; group++) {
+        if (nc_allgather_stays(r->job->setting->bytes))
+            share_group(r, group);
+    }
+}
+
 static void run_rank(void *context, int rank)
 {
     struct job *job = context;
@@ -406,6 +452,9 @@ static void run_rank(void *context, int rank)
             break;
         case SIM_ALLREDUCE:
             allreduce(r);
+            break;
+        case SIM_ALLGATHER:
+            allgather(r);
             break;
         default:
             nc_barrier_algorithms[job->algorithm->version].function(&r->barrier, ++r->barriers);

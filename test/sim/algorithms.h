@@ -7,7 +7,14 @@
 
 #include "machine.h"
 
-enum sim_collective { SIM_BCAST, SIM_REDUCE, SIM_ALLREDUCE, SIM_BARRIER, SIM_COLLECTIVES };
+enum sim_collective {
+    SIM_BCAST,
+    SIM_REDUCE,
+    SIM_ALLREDUCE,
+    SIM_ALLGATHER,
+    SIM_BARRIER,
+    SIM_COLLECTIVES
+};
 
 /* One way to make a collective. */
 struct sim_algorithm {
@@ -33,7 +40,7 @@ extern const struct sim_algorithm sim_algorithms[];
 struct sim_setting {
     struct sim_machine machine;
     int ranks, by_node;
-    size_t bytes; /* of the message */
+    size_t bytes; /* of the message; of a block in Allgather */
 };
 
 /* Runs an algorithm in a process of its own. False: that process has not come to its end. */
