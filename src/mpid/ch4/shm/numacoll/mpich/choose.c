@@ -246,11 +246,11 @@ static void choose_barrier(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
                            const struct trees *memory, struct nc_choice *c)
 {
     struct nc_tree_spec inside[NC_ROUTE_LEVELS];
-    struct nc_barrier_levels levels = {.groups = &state->inside.groups, .inside = inside};
+    struct nc_barrier_levels levels = {.groups = &state->signals.groups, .inside = inside};
     int spec = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_GROUP);
     char *base = state->segment.base;
 
-    choose_trees(NC_VAR_BARRIER_GROUP, spec, &state->inside, barrier_trees, inside);
+    choose_trees(NC_VAR_BARRIER_GROUP, spec, &state->signals, barrier_trees, inside);
     levels.flag = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER_RELEASE) ==
                   MPIR_CVAR_NUMACOLL_BARRIER_RELEASE_flag;
     c->barrier_kind = barrier_kind_of(state, parent, entry);

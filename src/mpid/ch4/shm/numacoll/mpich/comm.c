@@ -194,6 +194,8 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->group_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, 2), 1, 8);
     state->inside_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, NC_ROUTE_LEVELS),
                                          1, 8);
+    state->signals_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, NC_ROUTE_LEVELS),
+                                          1, 8);
     state->data_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, NC_ROUTE_LEVELS), 1,
                                        8);
     state->line_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, 1), 1, 8);
@@ -289,7 +291,8 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
         memset(state->numa, 0, (size_t) state->size * sizeof(int));
     state->groups = group_by(state, levels & 1u << NC_LEVEL_NUMA, state->group_memory).groups;
     make_teams(state);
-    state->inside = group_by(state, nc_route_signals_by(levels), state->inside_memory);
+    state->inside = group_by(state, levels & NC_LEVELS_INSIDE, state->inside_memory);
+    state->signals = group_by(state, nc_route_signals_by(levels), state->signals_memory);
     state->data = group_by(state, nc_route_by(levels), state->data_memory);
     nc_groups_in_line(&state->line, state->line_memory, &state->data.groups);
     find_group_leaders(state);

@@ -100,11 +100,12 @@ struct MPIDI_NUMACOLL_comm {
     /* from each NUMA node the rank with the index that this rank has in its own; size 0: the NUMA
      * nodes have different numbers of ranks, so there are no columns */
     struct nc_team column;
-    struct nc_levels inside; /* groups for barriers (nc_route_signals_by) */
-    struct nc_levels data;   /* groups by the levels by which data is moved (nc_route_by) */
-    struct nc_groups below;  /* `data` without its highest level */
-    struct nc_groups line;   /* one group of all ranks, in the order of `data` */
-    int group_leader;        /* leader of this rank's group on the highest level of `below` */
+    struct nc_levels inside;  /* groups by all levels inside the node */
+    struct nc_levels signals; /* groups for barriers (nc_route_signals_by) */
+    struct nc_levels data;    /* groups by the levels by which data is moved (nc_route_by) */
+    struct nc_groups below;   /* `data` without its highest level */
+    struct nc_groups line;    /* one group of all ranks, in the order of `data` */
+    int group_leader;         /* leader of this rank's group on the highest level of `below` */
     /* the leaders of all groups on that level, which reduce among themselves in
      * ALLREDUCE_VERSION=rab; index -1: this rank is not one of them */
     struct nc_team group_leaders;
@@ -131,8 +132,8 @@ struct MPIDI_NUMACOLL_comm {
     int *list;                  /* [size] a list of ranks */
     /* memory that fields above point into: */
     int *column_rank; /* [size] column.rank */
-    char *topo, *group_memory, *inside_memory, *data_memory, *line_memory, *told, *peers,
-        *shared_scratch, *queue_memory;
+    char *topo, *group_memory, *inside_memory, *signals_memory, *data_memory, *line_memory, *told,
+        *peers, *shared_scratch, *queue_memory;
     /* the op kernel that was looked up last: the next call often needs it again */
     struct {
         MPI_Op op;
