@@ -103,7 +103,7 @@ struct address {
     int64_t access;
     off_t offset;
 };
-static int made, got, attachments;
+static int got, attachments;
 static struct {
     void *at;
     size_t bytes;
@@ -124,19 +124,12 @@ int64_t xpmem_make(void *from, size_t bytes, int permit_type, void *permit_value
         errno = EINVAL;
         return -1;
     }
-    made++;
     return getpid();
-}
-
-int xpmem_remove(int64_t segment)
-{
-    made--;
-    return segment == getpid() ? 0 : -1;
 }
 
 int64_t xpmem_get(int64_t segment, int flags, int permit_type, void *permit_value)
 {
-    if (flags != 1 || permit_type != 1 || permit_value || refused()) {
+    if (flags != 2 || permit_type != 1 || permit_value || refused()) {
         errno = EACCES;
         return -1;
     }
@@ -214,7 +207,7 @@ int xpmem_detach(void *at)
 
 static void __attribute__((destructor)) end(void)
 {
-    int left = made + got;
+    int left = got;
 
     for (int i = 0; i < MOST; i++)
         left += attached[i].at != NULL;

@@ -29,7 +29,7 @@ static int reduce_in_line(struct nc_reduction *r, int local_root, struct nc_stre
                                                     local_root, &r->kernel, mine, unequal));
 }
 
-/* Whether a message that is not inline goes along the chain. */
+/* Whether messages of so many bytes, which are not inline, go along the chain. */
 static bool goes_in_line(const struct nc_reduction *r, size_t bytes)
 {
     struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
@@ -40,12 +40,14 @@ static bool goes_in_line(const struct nc_reduction *r, size_t bytes)
             nc_select_reduce(&situation, bytes, NC_REDUCE_INLINE) == NC_REDUCE_LINE);
 }
 
-/* By the trees of the call, unless the rules or the settings make it a chain. All ranks choose
+/* By the trees of the call, unless the rules or the settings make it a chain. By the bytes of the
+ * whole message also where a node's ranks move it in chunks: these depend on the segment, and the
+ * same inputs must be combined in the same order. Chunks between nodes do not. All ranks choose
  * alike if their counts are equal. */
 static int reduce_up(struct nc_reduction *r, int local_root, struct nc_stream *mine, bool *unequal)
 {
     struct nc_choice *choice = r->call->choice;
-    size_t bytes = nc_stream_rest(mine);
+    size_t bytes = r->call->across ? nc_stream_rest(mine) : r->element * (size_t) r->mine.count;
     struct nc_route *route = r->route;
 
     if (route == &choice->reduce && choice->in_line != NC_LINE_ALWAYS && bytes <= NC_REDUCE_INLINE)

@@ -30,7 +30,6 @@ struct nc_single_copy {
     int (*copy)(struct nc_peer *peer, char *to, const char *from, size_t n);
     /* Ends what `reach` and `copy` have begun. NULL: nothing. */
     void (*leave)(struct nc_peer *peer);
-    void (*withdraw)(int64_t offered); /* ends `offer`. NULL: nothing */
 };
 
 #endif

@@ -45,8 +45,6 @@ static void leave(struct peers *peers, int rank, int reached)
         if (i != rank)
             way->leave(&peers->peer[i]);
     }
-    if (way->withdraw && peers->peer[rank].offered >= 0)
-        way->withdraw(peers->peer[rank].offered);
 }
 
 /* Reaches all peers, and reads the number of each. *reached: all before this one are reached.
@@ -93,13 +91,11 @@ static int try_way(const struct nc_single_copy *way, struct peers *peers, MPIR_C
                                                         MPI_MAX, node_comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
     *allowed = !refused;
-    if (refused)
-        leave(peers, rank, reached);
 
-fn_exit:
-    return mpi_errno;
 fn_fail:
-    goto fn_exit;
+    if (!*allowed)
+        leave(peers, rank, reached);
+    return mpi_errno;
 }
 
 int MPIDI_NUMACOLL_single_copy_join(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
@@ -157,7 +153,8 @@ void MPIDI_NUMACOLL_single_copy_leave(struct MPIDI_NUMACOLL_comm *state)
 /* ---- whether it pays ---- */
 
 enum { UNKNOWN, SLOWER, FASTER };
-static struct nc_atomic known; /* of this process; threads that find it out do so alike */
+/* what this process knows of each way: of cma, of xpmem; threads that find it out do so alike */
+static struct nc_atomic known[2];
 enum { ROUNDS = 3, LENGTHS = 2 };
 
 /* Nanoseconds of two broadcasts of `bytes` bytes, from the first rank and from the last: by
@@ -226,8 +223,8 @@ int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
-    size_t least = state->direct.above < 65536 ? 65536 : state->direct.above + 1;
-    size_t bytes[LENGTHS] = {least, 4 * least};
+    size_t bytes[LENGTHS] = {state->direct.above + 1, 4 * (state->direct.above + 1)};
+    struct nc_atomic *here = &known[state->stats.maps];
     char *buffer;
     int most[2]; /* no answer is worse than this; no memory */
     bool faster;
@@ -235,7 +232,7 @@ int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
     if (!state->single_copy || state->direct.fetch)
         return MPI_SUCCESS;
     buffer = MPL_malloc(bytes[LENGTHS - 1], MPL_MEM_COLL);
-    most[0] = -(int) nc_atomic_acquire(&known);
+    most[0] = -(int) nc_atomic_acquire(here);
     most[1] = !buffer;
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT, MPI_MAX,
                                                         parent->node_comm, errflag);
@@ -244,10 +241,10 @@ int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
     if (-most[0] == UNKNOWN && !most[1]) {
         mpi_errno = find_out(state, parent->node_comm, buffer, bytes, &faster);
         MPIR_ERR_CHECK(mpi_errno);
-        nc_atomic_release(&known, faster ? FASTER : SLOWER);
+        nc_atomic_release(here, faster ? FASTER : SLOWER);
     }
     state->direct.fetch = faster ? fetch : NULL;
-    state->single_copy_timed = true;
+    state->single_copy_timed = -most[0] != UNKNOWN || !most[1]; /* no memory: not now */
 
 fn_exit:
     MPL_free(buffer);

@@ -19,9 +19,10 @@ int MPIDI_NUMACOLL_single_copy_join(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
 
 /* With SINGLE_COPY=auto, sets state->direct.fetch if the way takes less time than the queue, which
  * must be as long as it will ever be: by broadcasts of the shortest message that would go this way
- * and of one four times as long, each from the first and the last rank in turn. The answer of the
- * first communicator of a process holds for all. Collective over the node's ranks, between two
- * operations of the queue; errors: of MPICH's messages. */
+ * and of one four times as long, each from the first and the last rank in turn. It is
+ * done once a process and way, and again where a process of the communicator has not done it.
+ * Collective over the node's ranks, between two operations of the queue; errors: of MPICH's
+ * messages. */
 int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent);
 
 /* Writes what has become of the setting SINGLE_COPY, which is not off, to text[n]. */

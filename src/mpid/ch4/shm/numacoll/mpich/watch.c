@@ -10,8 +10,11 @@
 
 enum { COLLECTIVES = 32 }; /* as in MPIDI_NUMACOLL_watch_call */
 
+/* 0: a call of none, in which single_copy.c times broadcasts. */
 static const char *name_of(unsigned call)
 {
+    if (call == 0)
+        return "set-up";
     return MPIDI_NUMACOLL_coll_name((enum nc_coll)(call % COLLECTIVES - 1));
 }
 

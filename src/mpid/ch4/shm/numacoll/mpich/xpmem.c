@@ -24,22 +24,22 @@ struct address {
 };
 static struct {
     int64_t (*make)(void *from, size_t bytes, int permit_type, void *permit_value);
-    int (*remove)(int64_t segment);
     int64_t (*get)(int64_t segment, int flags, int permit_type, void *permit_value);
     int (*release)(int64_t access);
     void *(*attach)(struct address from, size_t bytes, void *at);
     int (*detach)(void *at);
 } xpmem;
-enum { READ_ONLY = 1, PERMIT_MODE = 1, OWNER_ONLY = 0600 };
+/* The module attaches nothing that is only to be read. */
+enum { READ_WRITE = 2, PERMIT_MODE = 1, OWNER_ONLY = 0600 };
 #define WHOLE_PROCESS SIZE_MAX
 
 #if defined __has_include
 #if __has_include(<xpmem.h>)
 #include <xpmem.h>
-MPL_STATIC_ASSERT(XPMEM_RDONLY == READ_ONLY && XPMEM_PERMIT_MODE == PERMIT_MODE &&
-                      sizeof(struct xpmem_addr) == sizeof(struct address) &&
-                      (size_t) XPMEM_MAXADDR_SIZE == WHOLE_PROCESS,
-                  "the interface of libxpmem");
+_Static_assert(XPMEM_RDWR == READ_WRITE && XPMEM_PERMIT_MODE == PERMIT_MODE &&
+                   sizeof(struct xpmem_addr) == sizeof(struct address) &&
+                   (size_t) XPMEM_MAXADDR_SIZE == WHOLE_PROCESS,
+               "the interface of libxpmem");
 #endif
 #endif
 
@@ -57,7 +57,6 @@ static void load(void)
                      {"xpmem_release", (void **) &xpmem.release},
                      {"xpmem_attach", (void **) &xpmem.attach},
                      {"xpmem_detach", (void **) &xpmem.detach},
-                     {"xpmem_remove", (void **) &xpmem.remove},
                      {"xpmem_make", (void **) &xpmem.make}}; /* last: the others are there, too */
 
     for (size_t i = 0; library && i < sizeof functions / sizeof functions[0]; i++) {
@@ -67,22 +66,28 @@ static void load(void)
     }
 }
 
+static int64_t segment = -1; /* of this process, until it ends */
+
+static void make_segment(void)
+{
+    load();
+    if (xpmem.make)
+        segment = xpmem.make(NULL, WHOLE_PROCESS, PERMIT_MODE, (void *) OWNER_ONLY);
+}
+
+/* One segment for all communicators: the module looks at all segments of a process whenever the
+ * process unmaps something. */
 static int64_t offer(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, load);
-    return xpmem.make ? xpmem.make(NULL, WHOLE_PROCESS, PERMIT_MODE, (void *) OWNER_ONLY) : -1;
-}
-
-static void withdraw(int64_t offered)
-{
-    xpmem.remove(offered);
+    pthread_once(&once, make_segment);
+    return segment;
 }
 
 static int reach(struct nc_peer *peer)
 {
-    peer->reached = xpmem.get(peer->offered, READ_ONLY, PERMIT_MODE, NULL);
+    peer->reached = xpmem.get(peer->offered, READ_WRITE, PERMIT_MODE, NULL);
     return peer->reached < 0 ? errno : 0;
 }
 
@@ -119,9 +124,5 @@ static void leave(struct nc_peer *peer)
     xpmem.release(peer->reached);
 }
 
-const struct nc_single_copy MPIDI_NUMACOLL_xpmem = {.name = "xpmem",
-                                                    .offer = offer,
-                                                    .reach = reach,
-                                                    .copy = copy,
-                                                    .leave = leave,
-                                                    .withdraw = withdraw};
+const struct nc_single_copy MPIDI_NUMACOLL_xpmem = {
+    .name = "xpmem", .offer = offer, .reach = reach, .copy = copy, .leave = leave};
