@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/nc_combine.h"
+
 enum {
     PIECE = 32768,   /* bytes: a fragment */
     RING = 8 * PIECE /* bytes: in a processor's cache, as the ring of a queue */
@@ -27,17 +29,14 @@ static void out(unsigned char *to, size_t n)
         memcpy(to + at, ring + at % RING, n - at < PIECE ? n - at : PIECE);
 }
 
-/* Adds n bytes of numbers in the ring to those at `from`. */
+/* Adds n bytes of numbers in the ring to those at `from`, as numacoll does. */
 static void combine(unsigned char *to, const unsigned char *from, size_t n)
 {
-    for (size_t at = 0; at < n; at += PIECE) {
-        size_t numbers = (n - at < PIECE ? n - at : PIECE) / sizeof(double);
-        const double *a = (const double *) (const void *) (from + at),
-                     *b = (const double *) (const void *) (ring + at % RING);
-        double *result = (double *) (void *) (to + at);
-        for (size_t i = 0; i < numbers; i++)
-            result[i] = a[i] + b[i];
-    }
+    nc_combine *add = nc_combine_find(NC_SUM, NC_DOUBLE, true);
+
+    for (size_t at = 0; at < n; at += PIECE)
+        add(to + at, ring + at % RING, from + at,
+            (n - at < PIECE ? n - at : PIECE) / sizeof(double));
 }
 
 /* The same in the ring. */
