@@ -12,7 +12,6 @@
  * The ranks are coroutines of one thread, so that a store and its record are one step. A rank that
  * waits switches to a random rank that has not finished the barrier. */
 #define _GNU_SOURCE
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 
 #include "shm/nc_barrier.h"
 #include "shm/nc_copy.h"
+#include "../tap.h"
 
 enum {
     RANKS = 128,
@@ -264,20 +264,6 @@ static void print_table(void)
 
 /* ---- what is asserted ---- */
 
-static int tests, failures;
-
-static void check(int holds, const char *name, ...)
-{
-    va_list arguments;
-
-    failures += !holds;
-    printf("%s %d - ", holds ? "ok" : "not ok", ++tests);
-    va_start(arguments, name);
-    vprintf(name, arguments);
-    va_end(arguments);
-    printf("\n");
-}
-
 /* Whether no barrier crosses less than `hierarchical`. */
 static int is_fewest(enum mapping mapping)
 {
@@ -290,19 +276,18 @@ static int is_fewest(enum mapping mapping)
 
 int main(void)
 {
-    printf("1..%d\n", 2 * MAPPINGS + 2);
     srand(1);
     measure_all();
     print_table();
-    check(failed == 0, "no barrier failed");
+    tap_check(failed == 0, "no barrier failed");
     for (int m = 0; m < MAPPINGS; m++) {
-        check(is_fewest((enum mapping) m), "mapping by %s: none crosses less than hierarchical",
-              mapping_name[m]);
-        check(cost[m][HIERARCHICAL].chain == 2,
-              "mapping by %s: its longest chain has two crossings", mapping_name[m]);
+        tap_check(is_fewest((enum mapping) m), "mapping by %s: none crosses less than hierarchical",
+                  mapping_name[m]);
+        tap_check(cost[m][HIERARCHICAL].chain == 2,
+                  "mapping by %s: its longest chain has two crossings", mapping_name[m]);
     }
-    check(cost[0][HIERARCHICAL].total == cost[1][HIERARCHICAL].total &&
-              cost[0][HIERARCHICAL].total == cost[2][HIERARCHICAL].total,
-          "it crosses as often in each mapping");
-    return failures > 0;
+    tap_check(cost[0][HIERARCHICAL].total == cost[1][HIERARCHICAL].total &&
+                  cost[0][HIERARCHICAL].total == cost[2][HIERARCHICAL].total,
+              "it crosses as often in each mapping");
+    return tap_end();
 }

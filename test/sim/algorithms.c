@@ -24,7 +24,7 @@ enum {
     NUMA = 1 << NC_LEVEL_NUMA,
     PACKAGE = NUMA | 1 << NC_LEVEL_PACKAGE,
     ROUNDS = 3,
-    OTHER = NC_REDUCE_LINE + 1, /* ways of Reduce that no rule chooses */
+    OTHER = NC_REDUCE_CHAIN_ALL + 1, /* ways of Reduce that no rule chooses */
     RSG,
     GATHERED = 1, /* a way of Allgather that the library does not have */
     L2 = 1 << 20  /* bytes: of a core */
@@ -42,7 +42,7 @@ const struct sim_algorithm sim_algorithms[] = {
     {SIM_BCAST, "knomial/2", NUMA, "knomial/2", NULL, 0, false},
     {SIM_REDUCE, "flat", NUMA, "flat", NULL, NC_REDUCE_FLAT, false},
     {SIM_REDUCE, "kary/2", NUMA, "kary/2", NULL, NC_REDUCE_BINARY, false},
-    {SIM_REDUCE, "line", NUMA, "chain", NULL, NC_REDUCE_LINE, false},
+    {SIM_REDUCE, "chain_all", NUMA, "chain", NULL, NC_REDUCE_CHAIN_ALL, false},
     {SIM_REDUCE, "flat, node", NODE, "flat", NULL, OTHER, false},
     {SIM_REDUCE, "flat, package", PACKAGE, "flat", NULL, OTHER, false},
     {SIM_REDUCE, "chain", NUMA, "chain", NULL, OTHER, false},
@@ -73,7 +73,7 @@ struct job {
     struct nc_geometry geometry;
     struct sim_memory memory;
     char **region, *row;
-    struct nc_groups groups, line;
+    struct nc_groups groups, one_group;
     struct nc_tree_spec inside[NC_ROUTE_LEVELS], up[NC_ROUTE_LEVELS]; /* up: of reduces */
     struct rank *rank;
 };
@@ -124,7 +124,7 @@ static void make_groups(struct job *job)
     locations.unit = unit;
     nc_topo_make(&topo, malloc(nc_topo_bytes(&locations)), &locations, job->algorithm->levels);
     nc_groups_make(&job->groups, malloc(nc_groups_bytes(&topo)), &topo);
-    nc_groups_in_line(&job->line, malloc(nc_groups_most_bytes(s->ranks, 1)), &job->groups);
+    nc_groups_make_one(&job->one_group, malloc(nc_groups_most_bytes(s->ranks, 1)), &job->groups);
 }
 
 static struct nc_tree_spec tree_of(const char *word)
@@ -183,9 +183,10 @@ static struct nc_transfer transfer_of(struct rank *r)
                                 .awaited = calloc(2 * ranks, sizeof(struct nc_awaited))};
 }
 
-static bool in_line(const struct job *job)
+static bool along_all(const struct job *job)
 {
-    return job->algorithm->collective == SIM_REDUCE && job->algorithm->version == NC_REDUCE_LINE;
+    return job->algorithm->collective == SIM_REDUCE &&
+           job->algorithm->version == NC_REDUCE_CHAIN_ALL;
 }
 
 static void make_rank(struct rank *r)
@@ -203,8 +204,8 @@ static void make_rank(struct rank *r)
                   malloc(nc_queue_private_bytes(&job->geometry)), &r->waiter);
     r->bcast.transfer = transfer_of(r);
     nc_route_make(&r->bcast.route, malloc(bytes), &job->groups, job->inside, &notice, r->me);
-    nc_route_make(&r->reduce, malloc(bytes), in_line(job) ? &job->line : &job->groups, job->up,
-                  NULL, r->me);
+    nc_route_make(&r->reduce, malloc(bytes), along_all(job) ? &job->one_group : &job->groups,
+                  job->up, NULL, r->me);
     make_teams(r);
     r->stream = calloc((size_t) ranks, sizeof *r->stream);
     r->sent = calloc((size_t) ranks, sizeof *r->sent);
@@ -278,12 +279,7 @@ static void bcast(struct rank *r, double *data, size_t n)
     bcast_from(r, 0, data, n);
 }
 
-static int most_hops(const struct rank *r)
-{
-    return r->job->setting->ranks - 1;
-}
-
-/* As reduce_up and reduce_in_line of coll/reduce.c. */
+/* As reduce_up and reduce_along_all of coll/reduce.c. */
 static void reduce(struct rank *r, size_t first, size_t n)
 {
     struct nc_op_kernel kernel = kernel_of(r->mine + first, r->me == 0 ? r->result + first : NULL);
@@ -291,8 +287,11 @@ static void reduce(struct rank *r, size_t first, size_t n)
     struct nc_transfer transfer = r->bcast.transfer;
     bool unequal;
 
-    if (in_line(r->job) && transfer.largest_fragment > nc_frag_of_chain(mine.length, most_hops(r)))
-        transfer.largest_fragment = (uint32_t) nc_frag_of_chain(mine.length, most_hops(r));
+    if (along_all(r->job)) {
+        uint64_t f = nc_select_chain_fragment(r->job->setting->ranks, mine.length);
+        if (f < transfer.largest_fragment)
+            transfer.largest_fragment = (uint32_t) f;
+    }
     nc_reduce_tree_node(&transfer, &r->reduce, 0, &kernel, &mine, &unequal);
 }
 

@@ -72,17 +72,6 @@ static void rules(void **state)
     assert_int_equal(nc_frag_choose(20u << 20, 32768, NC_FRAG_SQRT), 8192);
 }
 
-static void fragments_of_a_chain(void **state)
-{
-    (void) state;
-    assert_int_equal(nc_frag_of_chain(0, 1), 4096);
-    assert_int_equal(nc_frag_of_chain(1 << 20, 1), 46400); /* sqrt(2^31) is 46340.95 */
-    assert_int_equal(nc_frag_of_chain(1 << 20, 63), 5888); /* sqrt(2^31 / 63) is 5838.4 */
-    assert_int_equal(nc_frag_of_chain((uint64_t) 1 << 40, 1), (uint64_t) 47453184);
-    for (int hops = 1; hops < 1000; hops++)
-        assert_true(nc_frag_of_chain(1 << 20, hops) >= nc_frag_of_chain(1 << 20, hops + 1));
-}
-
 static void clocks_compare_by_difference(void **state)
 {
     (void) state;
@@ -101,7 +90,6 @@ int main(void)
                                        cmocka_unit_test(sqrt_rule),
                                        cmocka_unit_test(choice_is_within_the_slot),
                                        cmocka_unit_test(rules),
-                                       cmocka_unit_test(fragments_of_a_chain),
                                        cmocka_unit_test(clocks_compare_by_difference)};
     return cmocka_run_group_tests_name("frag", tests, NULL, NULL);
 }

@@ -526,12 +526,12 @@ static void in_order(void **state)
 }
 
 /* One group in that order, whatever the root. */
-static void in_line(void **state)
+static void in_one_group(void **state)
 {
     enum { RANKS = 6, COLUMNS = NODE + 2 };
     static const int expected[RANKS] = {0, 2, 4, 1, 3, 5}, from_4[RANKS] = {4, 1, 3, 5, 0, 2};
-    int unit[RANKS][COLUMNS], line_memory[100];
-    struct nc_groups line;
+    int unit[RANKS][COLUMNS], memory[100];
+    struct nc_groups one;
     struct made m;
 
     (void) state;
@@ -541,12 +541,12 @@ static void in_line(void **state)
         unit[i][NUMA] = i % 2;
     }
     m = make(unit[0], RANKS, COLUMNS, NC_LEVELS_ALL);
-    assert_true(nc_groups_most_bytes(RANKS, 1) <= sizeof line_memory);
-    nc_groups_in_line(&line, line_memory, &m.groups);
-    assert_int_equal(line.levels, 1);
+    assert_true(nc_groups_most_bytes(RANKS, 1) <= sizeof memory);
+    nc_groups_make_one(&one, memory, &m.groups);
+    assert_int_equal(one.levels, 1);
     for (int rank = 0; rank < RANKS; rank++) {
-        struct nc_group first = nc_group_at(&line, 0, rank, 0),
-                        other = nc_group_at(&line, 0, rank, 4);
+        struct nc_group first = nc_group_at(&one, 0, rank, 0),
+                        other = nc_group_at(&one, 0, rank, 4);
         assert_int_equal(first.size, RANKS);
         assert_int_equal(expected[first.index], rank);
         assert_int_equal(nc_group_member(&first, first.index), rank);
@@ -569,7 +569,7 @@ int main(void)
         cmocka_unit_test(columns),
         cmocka_unit_test(random_tables),
         cmocka_unit_test(in_order),
-        cmocka_unit_test(in_line),
+        cmocka_unit_test(in_one_group),
         cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests_name("group", tests, NULL, NULL);

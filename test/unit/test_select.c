@@ -101,17 +101,29 @@ static void reduces(void **state)
 {
     (void) state;
     for (int ranks = 3; ranks < 300; ranks++) {
-        size_t line = 4096 * (size_t) ranks;
+        size_t all = 4096 * (size_t) ranks;
         assert_int_equal(reduce(ranks, 0, false), NC_REDUCE_BINOMIAL);
         assert_int_equal(reduce(ranks, 344, false), NC_REDUCE_BINOMIAL);
         assert_int_equal(reduce(ranks, 345, false), NC_REDUCE_BINARY);
         assert_int_equal(reduce(ranks, 8, true), NC_REDUCE_FLAT);
-        assert_int_equal(reduce(ranks, line - 1, false), NC_REDUCE_BINARY);
-        assert_int_equal(reduce(ranks, line, false), NC_REDUCE_LINE);
-        assert_int_equal(reduce(ranks, SIZE_MAX, false), NC_REDUCE_LINE);
+        assert_int_equal(reduce(ranks, all - 1, false), NC_REDUCE_BINARY);
+        assert_int_equal(reduce(ranks, all, false), NC_REDUCE_CHAIN_ALL);
+        assert_int_equal(reduce(ranks, SIZE_MAX, false), NC_REDUCE_CHAIN_ALL);
         assert_int_equal(reduce(ranks, SIZE_MAX, true), NC_REDUCE_FLAT);
     }
     assert_int_equal(reduce(2, SIZE_MAX, false), NC_REDUCE_FLAT);
+}
+
+static void fragments_of_chains(void **state)
+{
+    (void) state;
+    assert_int_equal(nc_select_chain_fragment(64, 0), 4096);
+    assert_int_equal(nc_select_chain_fragment(64, 1 << 20),
+                     5760); /* sqrt(2^20 2000 / 62) is 5816 */
+    assert_int_equal(nc_select_chain_fragment(3, 1 << 20), 45760); /* sqrt(2^20 2000) is 45795 */
+    for (int ranks = 3; ranks < 1000; ranks++)
+        assert_true(nc_select_chain_fragment(ranks, 1 << 20) >=
+                    nc_select_chain_fragment(ranks + 1, 1 << 20));
 }
 
 /* A cache that a few processors seem to have for themselves is believed up to 4 MiB for each. */
@@ -129,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(share_of_the_cache),
                                        cmocka_unit_test(barriers), cmocka_unit_test(allreduces),
-                                       cmocka_unit_test(reduces)};
+                                       cmocka_unit_test(reduces),
+                                       cmocka_unit_test(fragments_of_chains)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

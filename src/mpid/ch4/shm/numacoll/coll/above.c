@@ -14,7 +14,7 @@ enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model never chooses less */
 static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
                                                      NC_KNOMIAL, NC_CHAIN, NC_SAG};
 static const enum nc_algorithm reduce_algorithms[] = {NC_FLAT,  NC_FLAT, NC_KARY, NC_KNOMIAL,
-                                                      NC_CHAIN, NC_RSG,  NC_CHAIN}; /* line */
+                                                      NC_CHAIN, NC_RSG,  NC_CHAIN}; /* chain_all */
 static const enum nc_algorithm allreduce_algorithms[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
 
 /* The tree that takes the least time, by the model, to move `bytes` bytes in a group of p members.

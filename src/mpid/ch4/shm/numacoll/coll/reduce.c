@@ -15,29 +15,29 @@
 /* ---- inside a node ---- */
 
 /* Along one chain of all ranks, in fragments that are short enough to fill it soon. */
-static int reduce_in_line(struct nc_reduction *r, int local_root, struct nc_stream *mine,
-                          bool *unequal)
+static int reduce_along_all(struct nc_reduction *r, int local_root, struct nc_stream *mine,
+                            bool *unequal)
 {
     struct nc_transfer transfer = *MPIDI_NUMACOLL_transfer(r->call);
-    uint64_t f = nc_frag_of_chain(nc_stream_rest(mine), r->call->state->size - 1);
+    uint64_t f = nc_select_chain_fragment(r->call->state->size, nc_stream_rest(mine));
 
     if (f < r->element)
         f = r->element;
     if (transfer.rule == NC_FRAG_QUARTER && f < transfer.largest_fragment)
         transfer.largest_fragment = (uint32_t) f;
-    return MPIDI_NUMACOLL_error(nc_reduce_tree_node(&transfer, &r->call->choice->reduce_line,
+    return MPIDI_NUMACOLL_error(nc_reduce_tree_node(&transfer, &r->call->choice->reduce_chain_all,
                                                     local_root, &r->kernel, mine, unequal));
 }
 
 /* Whether messages of so many bytes, which are not inline, go along the chain. */
-static bool goes_in_line(const struct nc_reduction *r, size_t bytes)
+static bool goes_along_all(const struct nc_reduction *r, size_t bytes)
 {
     struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
-    int in_line = r->call->choice->in_line;
+    int wanted = r->call->choice->chain_all;
 
-    return in_line == NC_LINE_ALWAYS ||
-           (in_line == NC_LINE_IF_LONG &&
-            nc_select_reduce(&situation, bytes, NC_REDUCE_INLINE) == NC_REDUCE_LINE);
+    return wanted == NC_CHAIN_ALL_ALWAYS ||
+           (wanted == NC_CHAIN_ALL_IF_LONG &&
+            nc_select_reduce(&situation, bytes, NC_REDUCE_INLINE) == NC_REDUCE_CHAIN_ALL);
 }
 
 /* By the trees of the call, unless the rules or the settings make it a chain. By the bytes of the
@@ -50,10 +50,11 @@ static int reduce_up(struct nc_reduction *r, int local_root, struct nc_stream *m
     size_t bytes = r->call->across ? nc_stream_rest(mine) : r->element * (size_t) r->mine.count;
     struct nc_route *route = r->route;
 
-    if (route == &choice->reduce && choice->in_line != NC_LINE_ALWAYS && bytes <= NC_REDUCE_INLINE)
+    if (route == &choice->reduce && choice->chain_all != NC_CHAIN_ALL_ALWAYS &&
+        bytes <= NC_REDUCE_INLINE)
         route = &choice->reduce_short;
-    else if (route == &choice->reduce && goes_in_line(r, bytes))
-        return reduce_in_line(r, local_root, mine, unequal);
+    else if (route == &choice->reduce && goes_along_all(r, bytes))
+        return reduce_along_all(r, local_root, mine, unequal);
     return MPIDI_NUMACOLL_error(nc_reduce_tree_node(MPIDI_NUMACOLL_transfer(r->call), route,
                                                     local_root, &r->kernel, mine, unequal));
 }

@@ -35,13 +35,6 @@ uint64_t nc_frag_sqrt_rule(uint64_t m)
     return root ? round_up(root, NC_FRAG_UNIT) : NC_FRAG_UNIT;
 }
 
-uint64_t nc_frag_of_chain(uint64_t m, int hops)
-{
-    uint64_t f = round_up(square_root(m * 2048 / (uint64_t) (hops > 0 ? hops : 1)), 64);
-
-    return f < NC_FRAG_UNIT ? NC_FRAG_UNIT : f;
-}
-
 static uint64_t quarter(uint64_t m)
 {
     uint64_t f = round_up(m / 4, 64);

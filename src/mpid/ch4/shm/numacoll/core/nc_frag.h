@@ -52,10 +52,4 @@ enum nc_frag_rule {
  * bytes. */
 uint64_t nc_frag_choose(uint64_t m, uint64_t slot, enum nc_frag_rule rule);
 
-/* Bytes of a fragment, at least NC_FRAG_UNIT, of a message of m bytes that goes along a chain of
- * `hops` steps, each of which takes a fragment in and hands it on: sqrt(m (alpha / beta) / hops),
- * where alpha / beta is what a rank copies while an announcement reaches the next one, about 2 KiB.
- * Source: Kurnosov 2019, the optimal segment of a chain. */
-uint64_t nc_frag_of_chain(uint64_t m, int hops);
-
 #endif

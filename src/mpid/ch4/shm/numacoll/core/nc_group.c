@@ -121,15 +121,15 @@ void nc_groups_in_order(const struct nc_groups *g, int *rank)
     list_ranks(g, g->levels, 0, rank);
 }
 
-void nc_groups_in_line(struct nc_groups *line, void *memory, const struct nc_groups *groups)
+void nc_groups_make_one(struct nc_groups *one, void *memory, const struct nc_groups *groups)
 {
-    *line = (struct nc_groups){.ranks = groups->ranks, .levels = 1, .level = {0, 1}};
-    take_memory(line, memory);
-    line->first[0] = 0;
-    line->first[1] = line->ranks;
-    nc_groups_in_order(groups, line->member);
-    for (int i = 0; i < line->ranks; i++) {
-        line->of[0][line->member[i]] = 0;
-        line->place[0][line->member[i]] = i;
+    *one = (struct nc_groups){.ranks = groups->ranks, .levels = 1, .level = {0, 1}};
+    take_memory(one, memory);
+    one->first[0] = 0;
+    one->first[1] = one->ranks;
+    nc_groups_in_order(groups, one->member);
+    for (int i = 0; i < one->ranks; i++) {
+        one->of[0][one->member[i]] = 0;
+        one->place[0][one->member[i]] = i;
     }
 }

@@ -62,7 +62,7 @@ void nc_groups_make(struct nc_groups *groups, void *memory, const struct nc_topo
 /* Makes one group of all ranks on one level, in the order that nc_groups_in_order writes: a chain
  * of its members goes from NUMA node to NUMA node. In `memory`, nc_groups_most_bytes(ranks, 1)
  * bytes aligned for int, which must outlive it. Its leader in a call without a root is rank 0. */
-void nc_groups_in_line(struct nc_groups *line, void *memory, const struct nc_groups *groups);
+void nc_groups_make_one(struct nc_groups *one, void *memory, const struct nc_groups *groups);
 
 /* Writes all ranks to rank[ranks] in an order that has the ranks of each group, on every level,
  * side by side. */

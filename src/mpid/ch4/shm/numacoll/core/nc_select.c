@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+#include "nc_model.h"
+
 enum answer { NO, YES, ANY };
 
 /* The first row that fits decides; the last row always fits. doc/measurements.md has the times of
@@ -49,7 +51,7 @@ enum nc_tree_kind nc_select_notice(const struct nc_situation *s)
 
 /* Bytes for each rank of the node that a message needs to fill a chain: each fragment passes all
  * ranks, one after the other. */
-#define LINE_BYTES 4096
+#define CHAIN_BYTES 4096
 
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
 {
@@ -60,7 +62,17 @@ enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, 
     if (bytes <= inline_bytes)
         return NC_REDUCE_BINOMIAL;
     /* a leader reads all that its children have, in a chain what one rank has */
-    return bytes / LINE_BYTES < (size_t) s->ranks ? NC_REDUCE_BINARY : NC_REDUCE_LINE;
+    return bytes / CHAIN_BYTES < (size_t) s->ranks ? NC_REDUCE_BINARY : NC_REDUCE_CHAIN_ALL;
+}
+
+uint64_t nc_select_chain_fragment(int ranks, uint64_t bytes)
+{
+    /* a step: two lines, one of which says that a slot is free; a byte: one core's copy. Assumed */
+    const struct nc_model_link step = {.alpha = 0.2e-6, .beta = 0.1e-9};
+    double segment = nc_model_segment(step, NC_MODEL_CHAIN, ranks, bytes);
+
+    /* whole lines, so that operands stay aligned */
+    return segment < NC_FRAG_UNIT ? NC_FRAG_UNIT : (uint64_t) segment / 64 * 64;
 }
 
 /* Here, too, the first row that fits decides, and the last row always fits. */

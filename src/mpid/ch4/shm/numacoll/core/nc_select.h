@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "nc_tree.h"
 
@@ -48,12 +49,16 @@ enum nc_reduce_way {
     NC_REDUCE_FLAT,     /* in each group of each level its leader reduces what all members have */
     NC_REDUCE_BINOMIAL, /* up a binomial tree in each group */
     NC_REDUCE_BINARY,   /* up a binary tree in each group */
-    NC_REDUCE_LINE      /* along one chain of all ranks, NUMA node by NUMA node */
+    NC_REDUCE_CHAIN_ALL /* along one chain of all ranks, NUMA node by NUMA node */
 };
 
 /* The way of a reduce of so many bytes; messages of at most inline_bytes are sent inline. */
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *situation, size_t bytes,
                                     size_t inline_bytes);
+
+/* Bytes of a fragment, at least 4 KiB, of a message of so many bytes along a chain of so many
+ * ranks: the segment of a chain with the least time (core/nc_model.h). */
+uint64_t nc_select_chain_fragment(int ranks, uint64_t bytes);
 
 enum nc_allreduce_version {
     NC_ALLREDUCE_SYMMETRIC,

@@ -34,8 +34,8 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                "cvars.yaml lists them as nc_tree.h does");
 
 /* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
- * values in cvars.yaml: auto, flat, kary/, knomial/, chain, sag or rsg, and line. */
-enum { AUTO, LINE = 6, WORDS };
+ * values in cvars.yaml: auto, flat, kary/, knomial/, chain, sag or rsg, and chain_all. */
+enum { AUTO, CHAIN_ALL = 6, WORDS };
 static const struct nc_tree_spec word_trees[WORDS] = {
     {NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0}, {NC_TREE_KARY, 0}, {NC_TREE_KNOMIAL, 0},
     {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}, {NC_TREE_CHAIN, 0}};
@@ -57,7 +57,7 @@ static void choose_trees(enum nc_setting setting, int value, const struct nc_lev
 
 /* Memory of the trees of one choice. */
 struct trees {
-    void *bcast, *bcast_below, *reduce, *reduce_below, *reduce_short, *reduce_line, *barrier;
+    void *bcast, *bcast_below, *reduce, *reduce_below, *reduce_short, *reduce_chain_all, *barrier;
 };
 
 static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
@@ -69,7 +69,7 @@ static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
     trees->reduce = nc_arena_take(arena, route, 1, 8);
     trees->reduce_below = nc_arena_take(arena, route, 1, 8);
     trees->reduce_short = nc_arena_take(arena, route, 1, 8);
-    trees->reduce_line = nc_arena_take(arena, route, 1, 8);
+    trees->reduce_chain_all = nc_arena_take(arena, route, 1, 8);
     trees->barrier = nc_arena_take(arena, nc_barrier_private_bytes(ranks), 1, 8);
     nc_arena_take(arena, 0, 1, 8);
 }
@@ -195,10 +195,10 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
     MPIDI_NUMACOLL_level_spec(NC_VAR_REDUCE_GROUP, value, &spec);
     for (int l = 0; l < state->data.groups.levels; l++)
         levels_of[spec.algorithm[state->data.name[l]]]++;
-    c->in_line = levels_of[LINE] == state->data.groups.levels   ? NC_LINE_ALWAYS
-                 : levels_of[AUTO] == state->data.groups.levels ? NC_LINE_IF_LONG
-                                                                : NC_LINE_NEVER;
-    nc_route_make(&c->reduce_line, memory->reduce_line, &state->line,
+    c->chain_all = levels_of[CHAIN_ALL] == state->data.groups.levels ? NC_CHAIN_ALL_ALWAYS
+                   : levels_of[AUTO] == state->data.groups.levels    ? NC_CHAIN_ALL_IF_LONG
+                                                                     : NC_CHAIN_ALL_NEVER;
+    nc_route_make(&c->reduce_chain_all, memory->reduce_chain_all, &state->one_group,
                   &(struct nc_tree_spec){NC_TREE_CHAIN, 0}, NULL, state->rank);
     nc_route_make(&c->reduce_below, memory->reduce_below, &state->below, inside, NULL, state->rank);
     c->allreduce_version = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_ALLREDUCE_VERSION);

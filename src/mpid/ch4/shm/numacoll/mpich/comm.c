@@ -198,7 +198,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
                                           1, 8);
     state->data_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, NC_ROUTE_LEVELS), 1,
                                        8);
-    state->line_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, 1), 1, 8);
+    state->one_group_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, 1), 1, 8);
     state->units = NC_ARENA_TAKE(arena, MPIDI_NUMACOLL_locate_ints(state->size), int);
     state->numa = NC_ARENA_TAKE(arena, size, int);
     state->region = NC_ARENA_TAKE(arena, size, char *);
@@ -294,7 +294,7 @@ static void group(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->inside = group_by(state, levels & NC_LEVELS_INSIDE, state->inside_memory);
     state->signals = group_by(state, nc_route_signals_by(levels), state->signals_memory);
     state->data = group_by(state, nc_route_by(levels), state->data_memory);
-    nc_groups_in_line(&state->line, state->line_memory, &state->data.groups);
+    nc_groups_make_one(&state->one_group, state->one_group_memory, &state->data.groups);
     find_group_leaders(state);
 }
 

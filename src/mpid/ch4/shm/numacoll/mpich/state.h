@@ -36,10 +36,10 @@ struct nc_choice {
      * highest level, as `bcast_below` does */
     struct nc_route reduce, reduce_below;
     struct nc_route reduce_short; /* the same for inline messages */
-    /* a chain of all ranks, if REDUCE_GROUP says `line` for all levels; for long messages, if it
-     * leaves all levels open */
-    struct nc_route reduce_line;
-    enum { NC_LINE_NEVER, NC_LINE_IF_LONG, NC_LINE_ALWAYS } in_line;
+    /* a chain of all ranks, if REDUCE_GROUP says `chain_all` for all levels; for long messages, if
+     * it leaves all levels open */
+    struct nc_route reduce_chain_all;
+    enum { NC_CHAIN_ALL_NEVER, NC_CHAIN_ALL_IF_LONG, NC_CHAIN_ALL_ALWAYS } chain_all;
     int allreduce_version; /* value of MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION */
     struct nc_barrier barrier;
     enum nc_barrier_kind barrier_kind;
@@ -100,12 +100,12 @@ struct MPIDI_NUMACOLL_comm {
     /* from each NUMA node the rank with the index that this rank has in its own; size 0: the NUMA
      * nodes have different numbers of ranks, so there are no columns */
     struct nc_team column;
-    struct nc_levels inside;  /* groups by all levels inside the node */
-    struct nc_levels signals; /* groups for barriers (nc_route_signals_by) */
-    struct nc_levels data;    /* groups by the levels by which data is moved (nc_route_by) */
-    struct nc_groups below;   /* `data` without its highest level */
-    struct nc_groups line;    /* one group of all ranks, in the order of `data` */
-    int group_leader;         /* leader of this rank's group on the highest level of `below` */
+    struct nc_levels inside;    /* groups by all levels inside the node */
+    struct nc_levels signals;   /* groups for barriers (nc_route_signals_by) */
+    struct nc_levels data;      /* groups by the levels by which data is moved (nc_route_by) */
+    struct nc_groups below;     /* `data` without its highest level */
+    struct nc_groups one_group; /* one group of all ranks, in the order of `data` */
+    int group_leader;           /* leader of this rank's group on the highest level of `below` */
     /* the leaders of all groups on that level, which reduce among themselves in
      * ALLREDUCE_VERSION=rab; index -1: this rank is not one of them */
     struct nc_team group_leaders;
@@ -132,8 +132,8 @@ struct MPIDI_NUMACOLL_comm {
     int *list;                  /* [size] a list of ranks */
     /* memory that fields above point into: */
     int *column_rank; /* [size] column.rank */
-    char *topo, *group_memory, *inside_memory, *signals_memory, *data_memory, *line_memory, *told,
-        *peers, *shared_scratch, *queue_memory;
+    char *topo, *group_memory, *inside_memory, *signals_memory, *data_memory, *one_group_memory,
+        *told, *peers, *shared_scratch, *queue_memory;
     /* the op kernel that was looked up last: the next call often needs it again */
     struct {
         MPI_Op op;
