@@ -7,6 +7,8 @@
  * prints how often: unaligned NUMBER. With `late` rank 2 looks for messages of the network 40 ms
  * late, the first 50 times, and prints at the end how often: late NUMBER.
  *
+ * With `processors` the process may use 64 of them, as far as it is told.
+ *
  * With `heap` malloc, calloc and realloc fail on rank NCTEST_RANK. NCTEST_HEAP=FIRST:LAST:N:TIMES:
  * when code of libmpi.so at an offset from FIRST to LAST (hexadecimal) calls them, from the Nth
  * such call on so many times. At its end the process prints how many there were: heap NUMBER.
@@ -24,6 +26,7 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -203,6 +206,17 @@ int epoll_wait(int epfd, struct epoll_event *events, int most, int timeout)
         usleep(40000);
     }
     return next(epfd, events, most, timeout);
+}
+
+int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *mask)
+{
+    int (*next)(pid_t, size_t, cpu_set_t *) = (int (*)(pid_t, size_t, cpu_set_t *)) dlsym(
+        RTLD_NEXT, "sched_getaffinity");
+    int error = next(process, bytes, mask);
+
+    if (!error && refused("processors"))
+        memset(mask, 0xff, 8);
+    return error;
 }
 
 /* Whether the kernel shall refuse this on this rank. */

@@ -1,6 +1,7 @@
 /* Measures how many bytes cross between NUMA nodes in a collective of 1 MB: the sum over all ranks
  * of numacoll_copied_remote_bytes, for every root. Rank 0 prints `remote LOWEST HIGHEST`, in bytes,
- * over all roots; test/mpi/topology and test/numa know what it must be.
+ * over all roots; and `busiest HIGHEST`, what one rank has copied to and from shared memory at
+ * most. test/mpi/topology and test/numa know what they must be.
  *
  *   all_ledger bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
 #include "nctest.h"
@@ -65,6 +66,20 @@ static void allreduce(unsigned char *buffer, int call)
     combine(buffer, -1);
 }
 
+/* The highest of all ranks, on rank 0 only; by messages, as nc_sum does. */
+static unsigned long long most(unsigned long long mine)
+{
+    unsigned long long highest = mine, other;
+
+    if (nc_rank)
+        MPI_Send(&mine, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, MPI_COMM_WORLD);
+    for (int r = 1; r < nc_size && nc_rank == 0; r++) {
+        MPI_Recv(&other, 1, MPI_UNSIGNED_LONG_LONG, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        highest = other > highest ? other : highest;
+    }
+    return highest;
+}
+
 static const struct {
     const char *name;
     void (*call)(unsigned char *buffer, int root);
@@ -74,8 +89,8 @@ static const struct {
 int main(int argc, char **argv)
 {
     unsigned char *buffer = malloc(M);
-    unsigned long long low = ~0ull, high = 0;
-    struct nc_pvar remote;
+    unsigned long long low = ~0ull, high = 0, busiest = 0;
+    struct nc_pvar remote, local;
     int warm = 0, step = argc > 2 ? atoi(argv[2]) : 1;
     size_t which = 0;
 
@@ -85,15 +100,18 @@ int main(int argc, char **argv)
         which++;
     nc_bcast(&warm, 1, MPI_INT, 0, MPI_COMM_WORLD);
     nc_pvar_open(&remote, "numacoll_copied_remote_bytes");
+    nc_pvar_open(&local, "numacoll_copied_local_bytes");
     for (int root = 0; root < nc_size; root += step) {
-        unsigned long long before = nc_pvar_read(&remote), all;
+        unsigned long long before = nc_pvar_read(&remote), own = nc_pvar_read(&local), all, one;
         calls[which].call(buffer, root);
         all = nc_sum(nc_pvar_read(&remote) - before);
+        one = most(nc_pvar_read(&remote) - before + nc_pvar_read(&local) - own);
+        busiest = one > busiest ? one : busiest;
         low = all < low ? all : low;
         high = all > high ? all : high;
     }
     if (nc_rank == 0)
-        printf("remote %llu %llu\n", low, high);
+        printf("remote %llu %llu\nbusiest %llu\n", low, high, busiest);
     free(buffer);
     return nc_finish();
 }
