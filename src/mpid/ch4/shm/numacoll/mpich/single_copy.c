@@ -67,7 +67,8 @@ static bool reach_all(struct peers *peers, int rank, int size, int *reached)
     return true;
 }
 
-/* Tries a way. *allowed, alike on all ranks: each has copied a number from each other one. */
+/* Tries a way. *allowed, which is false before, alike on all ranks: each has copied a number from
+ * each other one. */
 static int try_way(const struct nc_single_copy *way, struct peers *peers, MPIR_Comm *node_comm,
                    bool *allowed)
 {
@@ -224,7 +225,7 @@ int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
     size_t bytes[LENGTHS] = {state->direct.above + 1, 4 * (state->direct.above + 1)};
-    struct nc_atomic *here = &known[state->stats.maps];
+    struct nc_atomic *here = &known[state->single_copy == &MPIDI_NUMACOLL_xpmem];
     char *buffer;
     int most[2]; /* no answer is worse than this; no memory */
     bool faster;
@@ -241,6 +242,7 @@ int MPIDI_NUMACOLL_single_copy_time(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
     if (-most[0] == UNKNOWN && !most[1]) {
         mpi_errno = find_out(state, parent->node_comm, buffer, bytes, &faster);
         MPIR_ERR_CHECK(mpi_errno);
+        /* partner: the acquire above, in another thread; nothing else goes with the answer */
         nc_atomic_release(here, faster ? FASTER : SLOWER);
     }
     state->direct.fetch = faster ? fetch : NULL;

@@ -88,7 +88,7 @@ static int64_t offer(void)
 static int reach(struct nc_peer *peer)
 {
     peer->reached = xpmem.get(peer->offered, READ_WRITE, PERMIT_MODE, NULL);
-    return peer->reached < 0 ? errno : 0;
+    return peer->reached >= 0 ? 0 : errno ? errno : EACCES;
 }
 
 static void detach(struct nc_peer *peer)
