@@ -1,5 +1,5 @@
-/* TAP lines of the test programs that simulate: each compares what it has counted for many settings,
- * not functions one by one. */
+/* TAP lines of the test programs that simulate: each compares what it has counted for many
+ * settings, not functions one by one. */
 
 #ifndef TAP_H_INCLUDED
 #define TAP_H_INCLUDED
