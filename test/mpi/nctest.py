@@ -120,14 +120,18 @@ def end_what_is_left(run_):
             os.kill(process, signal.SIGKILL)
 
 
-def run(words, settings, seconds=LIMIT):
-    """mpiexec forwards its input, and dies of SIGPIPE if all ranks have just ended: then there is
-    another run, five at most."""
+def until_mpiexec_lives(attempt):
+    """A run. mpiexec forwards its input, and dies of SIGPIPE if all ranks have just ended: then
+    there is another run, five at most. (A rank's signal is an exit status of mpiexec.)"""
     for _ in range(5):
-        done = run_once(words, settings, seconds)
+        done = attempt()
         if done.returncode != -signal.SIGPIPE:
             break
     return done
+
+
+def run(words, settings, seconds=LIMIT):
+    return until_mpiexec_lives(lambda: run_once(words, settings, seconds))
 
 
 def run_once(words, settings, seconds):
