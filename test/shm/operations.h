@@ -148,6 +148,9 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice);
 /* A reduce to rank `to`, -1: an allreduce, out of shared buffers. */
 int reduce_shared(struct rank *r, int to, uint64_t choice);
 
+/* Whether a kernel has written a result past the caches since the last call. */
+bool has_streamed_results(void);
+
 /* The bits of the operations that have these names, separated by blanks; for struct rank. */
 unsigned operations_named(const char *kinds);
 

@@ -3,6 +3,7 @@
 
 #include "operations.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,20 @@ static void numbers(void *result, const void *a, const void *b, size_t n)
     }
 }
 
+/* The kernel's `numbers_streaming`. */
+static atomic_int streamed_calls;
+
+static void streamed(void *result, const void *a, const void *b, size_t n)
+{
+    atomic_fetch_add_explicit(&streamed_calls, 1, memory_order_relaxed);
+    numbers(result, a, b, n);
+}
+
+bool has_streamed_results(void)
+{
+    return atomic_exchange_explicit(&streamed_calls, 0, memory_order_relaxed) > 0;
+}
+
 /* ---- the expected result ---- */
 
 /* Element e of the result: the operands of the ranks in `joined`, combined in the order of ranks.
@@ -226,6 +241,8 @@ static struct nc_op_kernel kernel_of(const struct rank *r, struct reduction *c, 
                                  .join = join,
                                  .reduce_packed = reduce_packed,
                                  .numbers = as_numbers ? numbers : NULL,
+                                 .numbers_streaming = as_numbers && choice >> 14 & 1 ? streamed
+                                                                                     : NULL,
                                  .mine = (const char *) c->mine,
                                  .result = (char *) c->result};
 }

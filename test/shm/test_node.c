@@ -586,15 +586,20 @@ static void reduces_out_of_shared_buffers(void **state)
     run.direct = SHARED_OR_FETCHED;
     run.geometry = GEOMETRY(5, 2, 512, 2);
     check(run);
-    /* several blocks of a slice, and streaming stores */
-    check((struct run){.geometry = GEOMETRY(4, 2, 512, 2),
+    /* several blocks of a slice, and streaming stores: of results where two ranks combine */
+    run = (struct run){.geometry = GEOMETRY(4, 2, 512, 2),
                        .kinds = "allreduce_shared reduce_shared",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
                        .direct = SHARED,
                        .operations = 300,
                        .largest = 400000,
-                       .delays = 50});
+                       .delays = 50};
+    check(run);
+    run.geometry = GEOMETRY(2, 2, 512, 2);
+    has_streamed_results();
+    check(run);
+    assert_true(has_streamed_results());
 }
 
 static void lengths_that_differ(void **state)
@@ -848,11 +853,13 @@ static void allgathers(void **state)
 static void reduces(void **state)
 {
     (void) state;
+    has_streamed_results();
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
                        .kinds = "reduce",
                        .operations = 1000,
                        .largest = 150000,
                        .delays = 100});
+    assert_true(has_streamed_results());
     for (int tree = NC_TREE_FLAT; tree <= NC_TREE_CHAIN; tree++)
         check((struct run){.geometry = GEOMETRY(9, 1, 512, 1),
                            .nodes = 1 + tree,

@@ -12,7 +12,8 @@
 
 #include "core/nc_combine.h"
 
-enum { MOST = 70, ROOM = MOST * 8 + 64 };
+/* elements: bytes, which are the smallest, fill a cache line of the result wherever it begins */
+enum { MOST = 150, ROOM = MOST * 8 + 128 };
 
 /* Every byte of every operand, also numbers that are none: their payload is the processor's affair.
  */
@@ -99,12 +100,13 @@ static bool right(enum nc_op op, enum nc_number number, const unsigned char *a,
            (whole(op, number, load(a, bytes), load(b, bytes)) & UINT64_MAX >> (64 - 8 * bytes));
 }
 
-/* n numbers at odd places; the result is apart, or a, or b, as `place` says. */
+/* n numbers at odd places; the result is a, or b, as `place` says, or apart, at any place of a
+ * line. */
 static void check_row(nc_combine *combine, enum nc_op op, enum nc_number number, size_t n,
                       int place)
 {
     unsigned char a[ROOM], b[ROOM], apart[ROOM], old_a[ROOM], old_b[ROOM];
-    unsigned char *rows[] = {apart, a, b}, *result = rows[place] + 8 - place;
+    unsigned char *rows[] = {apart + 1 + n * 5 % 64, a + 7, b + 6}, *result = rows[place];
     size_t bytes = n * nc_number_bytes(number);
 
     fill(a, ROOM);
@@ -118,18 +120,18 @@ static void check_row(nc_combine *combine, enum nc_op op, enum nc_number number,
         assert_true(right(op, number, old_a + 7 + at, old_b + 6 + at, result + at));
     }
     if (place == 0) {
-        assert_int_equal(apart[7], 0xee);
-        assert_int_equal(apart[8 + bytes], 0xee);
+        assert_int_equal(result[-1], 0xee);
+        assert_int_equal(result[bytes], 0xee);
     }
 }
 
-static void check_table(bool wide)
+static void check_table(enum nc_combine_kind kind)
 {
     int functions = 0;
 
     for (int op = 0; op < NC_OPS; op++) {
         for (int number = 0; number < NC_NUMBERS; number++) {
-            nc_combine *combine = nc_combine_find(op, number, wide);
+            nc_combine *combine = nc_combine_find(op, number, kind);
             assert_true((combine == NULL) == (op >= NC_BAND && is_real(number)));
             for (size_t n = 0; combine && n <= MOST; n++) {
                 for (int place = 0; place < 3; place++)
@@ -144,23 +146,29 @@ static void check_table(bool wide)
 static void plain(void **state)
 {
     (void) state;
-    check_table(false);
+    check_table(NC_COMBINE_NARROW);
 }
 
 static void wide(void **state)
 {
     (void) state;
-    check_table(true);
+    check_table(NC_COMBINE_WIDE);
+}
+
+static void streaming(void **state)
+{
+    (void) state;
+    check_table(NC_COMBINE_STREAMING);
 }
 
 static void what_is_not_a_number_comes_first(void **state)
 {
     (void) state;
-    for (int w = 0; w < 2; w++) {
+    for (int kind = 0; kind < NC_COMBINE_KINDS; kind++) {
         double a = NAN, b = 1, result;
-        nc_combine_find(NC_MAX, NC_DOUBLE, w)(&result, &a, &b, 1);
+        nc_combine_find(NC_MAX, NC_DOUBLE, kind)(&result, &a, &b, 1);
         assert_true(isnan(result));
-        nc_combine_find(NC_MAX, NC_DOUBLE, w)(&result, &b, &a, 1);
+        nc_combine_find(NC_MAX, NC_DOUBLE, kind)(&result, &b, &a, 1);
         assert_true(result == 1);
     }
 }
@@ -177,9 +185,8 @@ static void sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain),
-        cmocka_unit_test(wide),
-        cmocka_unit_test(what_is_not_a_number_comes_first),
+        cmocka_unit_test(plain),     cmocka_unit_test(wide),
+        cmocka_unit_test(streaming), cmocka_unit_test(what_is_not_a_number_comes_first),
         cmocka_unit_test(sizes),
     };
 

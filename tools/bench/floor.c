@@ -32,7 +32,7 @@ static void out(unsigned char *to, size_t n)
 /* Adds n bytes of numbers in the ring to those at `from`, as numacoll does. */
 static void combine(unsigned char *to, const unsigned char *from, size_t n)
 {
-    nc_combine *add = nc_combine_find(NC_SUM, NC_DOUBLE, true);
+    nc_combine *add = nc_combine_find(NC_SUM, NC_DOUBLE, NC_COMBINE_WIDE);
 
     for (size_t at = 0; at < n; at += PIECE)
         add(to + at, ring + at % RING, from + at,

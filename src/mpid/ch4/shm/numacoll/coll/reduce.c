@@ -195,6 +195,7 @@ int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
             return mpi_errno;
     }
     MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
+    MPIDI_NUMACOLL_result_is_final(r);
     return MPIDI_NUMACOLL_reduce_inside(r, root, &mine);
 }
 

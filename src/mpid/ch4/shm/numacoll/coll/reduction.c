@@ -114,7 +114,7 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
     }
 }
 
-static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
+static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype, enum nc_combine_kind kind)
 {
     static const MPI_Op ops[NC_OPS] = {
         [NC_SUM] = MPI_SUM,   [NC_PROD] = MPI_PROD, [NC_MAX] = MPI_MAX,  [NC_MIN] = MPI_MIN,
@@ -127,7 +127,7 @@ static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype)
         return NULL;
     for (int i = 0; i < NC_OPS; i++) {
         if (ops[i] == op)
-            return nc_combine_find((enum nc_op) i, number, true);
+            return nc_combine_find((enum nc_op) i, number, kind);
     }
     return NULL;
 }
@@ -140,7 +140,8 @@ static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Dat
     if (state->numbers.op != op || state->numbers.datatype != datatype) {
         state->numbers.op = op;
         state->numbers.datatype = datatype;
-        state->numbers.combine = find_numbers(op, datatype);
+        state->numbers.combine = find_numbers(op, datatype, NC_COMBINE_WIDE);
+        state->numbers.streaming = find_numbers(op, datatype, NC_COMBINE_STREAMING);
     }
     return state->numbers.combine;
 }
@@ -234,6 +235,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->kernel.join = join;
     r->kernel.reduce_packed = reduce_packed;
     r->kernel.numbers = combine;
+    r->kernel.numbers_streaming = NULL;
     r->route = &call->choice->reduce;
     MPIDI_NUMACOLL_operands_from(r, &r->mine, 0, recvbuf);
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
@@ -262,11 +264,15 @@ int MPIDI_NUMACOLL_reduce_shared(struct nc_reduction *r, int root, bool *over)
 {
     struct MPIDI_NUMACOLL_comm *state = r->call->state;
     enum nc_shared_outcome outcome;
-    int mpi_errno = MPIDI_NUMACOLL_error(
+    int mpi_errno;
+
+    MPIDI_NUMACOLL_result_is_final(r);
+    mpi_errno = MPIDI_NUMACOLL_error(
         nc_reduce_shared_node(MPIDI_NUMACOLL_transfer(r->call), root, &state->row, &state->column,
                               &r->kernel, (size_t) r->mine.count, r->plain, &outcome));
 
     *over = outcome != NC_SHARED_ELSEWHERE;
+    r->kernel.numbers_streaming = NULL;
     MPIDI_NUMACOLL_keep_first(&mpi_errno,
                               MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
     return mpi_errno;

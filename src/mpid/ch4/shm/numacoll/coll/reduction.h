@@ -75,6 +75,14 @@ static inline void MPIDI_NUMACOLL_operands_from(struct nc_reduction *r, const st
     r->kernel.result = result;
 }
 
+/* To be called where what the node combines next is the call's result, and is not read again: a
+ * long one may then go past the caches. */
+static inline void MPIDI_NUMACOLL_result_is_final(struct nc_reduction *r)
+{
+    if (r->kernel.numbers)
+        r->kernel.numbers_streaming = r->call->state->numbers.streaming;
+}
+
 /* result := a op b, for n plain elements. `result` is a or b; if it is a, b may be overwritten.
  * Returns an error of MPICH. */
 int MPIDI_NUMACOLL_reduce_elements(const struct nc_reduction *r, const void *a, void *b,

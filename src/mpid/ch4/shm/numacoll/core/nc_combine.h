@@ -41,8 +41,17 @@ static inline size_t nc_number_bytes(enum nc_number number)
  * a NaN. */
 typedef void nc_combine(void *result, const void *a, const void *b, size_t n);
 
-/* The kernel for an operation on a type of numbers; NULL if there is none. wide: use the widest
- * vector registers of this processor. */
-nc_combine *nc_combine_find(enum nc_op op, enum nc_number number, bool wide);
+enum nc_combine_kind {
+    NC_COMBINE_NARROW, /* for every processor */
+    NC_COMBINE_WIDE,   /* by the widest vector registers of this processor */
+    /* as wide, and the result is written by streaming stores, past the caches, where this processor
+     * can and the result is aligned as its elements are. It must not be one of the operands, or
+     * nothing is gained: that operand is in the cache already */
+    NC_COMBINE_STREAMING,
+    NC_COMBINE_KINDS
+};
+
+/* The kernel for an operation on a type of numbers; NULL if there is none. */
+nc_combine *nc_combine_find(enum nc_op op, enum nc_number number, enum nc_combine_kind kind);
 
 #endif

@@ -138,7 +138,7 @@ struct MPIDI_NUMACOLL_comm {
     struct {
         MPI_Op op;
         MPI_Datatype datatype;
-        nc_combine *combine;
+        nc_combine *combine, *streaming;
     } numbers;
     struct nc_traffic traffic;
     struct nc_comm_stats stats;

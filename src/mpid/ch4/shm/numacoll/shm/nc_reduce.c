@@ -17,8 +17,9 @@ struct reduce {
     struct nc_readers readers;      /* of this rank's send control slot and slots */
     const struct nc_position *part; /* up a tree: this rank's part; NULL: in the order of `team` */
     const struct nc_team *team;
-    int sources; /* how many; their messages are transfer->flow[0 .. sources - 1] */
-    int copied;  /* 0, or the first error of a copy or of the kernel */
+    int sources;         /* how many; their messages are transfer->flow[0 .. sources - 1] */
+    nc_combine *numbers; /* the kernel's, for this call; NULL if it has none */
+    int copied;          /* 0, or the first error of a copy or of the kernel */
     bool unequal;
 };
 
@@ -176,7 +177,7 @@ static void accumulate_packed(struct accumulation *f, const char *packed)
                            ? c->reduce_packed(c->context, packed, f->place, f->n)
                            : (f->begun ? c->join : c->take)(c->context, f->first, packed, f->n);
     } else if (f->last) {
-        c->numbers(place_of(f), packed, f->last, f->n);
+        f->r->numbers(place_of(f), packed, f->last, f->n);
         f->last = place_of(f);
     } else {
         f->last = packed;
@@ -235,12 +236,25 @@ static void tree_round(struct reduce *r, uint64_t i)
     acknowledge(r, i + 1);
 }
 
+/* Whether the result goes past the caches: this rank reads as many bytes of its own, and that many
+ * together would not stay there. Of several sources the first would bring the lines of the result
+ * into the cache, as do operands in its place. */
+static bool streams_result(const struct reduce *r)
+{
+    const struct nc_op_kernel *c = r->kernel;
+
+    return r->part->parent < 0 && r->sources == 1 && c->numbers_streaming && c->mine != c->result &&
+           nc_transfer_streams(r->transfer, r->mine->header.total, 2);
+}
+
 static void up_the_tree(struct reduce *r)
 {
     struct nc_flow mine;
 
     r->mine = &mine;
     begin(r);
+    if (streams_result(r))
+        r->numbers = r->kernel->numbers_streaming;
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
         mine.control = take_control(r);
@@ -405,8 +419,12 @@ int nc_reduce_tree_node(struct nc_transfer *t, struct nc_route *route, int root,
                         const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal)
 {
     const struct nc_position *part = nc_route_position(route, root);
-    struct reduce r = {
-        .transfer = t, .kernel = kernel, .stream = mine, .part = part, .sources = part->children};
+    struct reduce r = {.transfer = t,
+                       .kernel = kernel,
+                       .numbers = kernel->numbers,
+                       .stream = mine,
+                       .part = part,
+                       .sources = part->children};
     uint64_t total = nc_stream_rest(mine);
 
     if (is_inline(&r))
@@ -424,6 +442,7 @@ int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, in
     struct nc_queue *q = t->queue;
     struct reduce r = {.transfer = t,
                        .kernel = kernel,
+                       .numbers = kernel->numbers,
                        .stream = mine,
                        .team = team,
                        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),

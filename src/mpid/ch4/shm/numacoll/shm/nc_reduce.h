@@ -27,6 +27,9 @@ struct nc_op_kernel {
      * four functions above. It saves a pass over the elements: the elements that are reduced first
      * need not be copied to the place of the result before. NULL for other elements. */
     nc_combine *numbers;
+    /* For numbers: the same, with a result that goes past the caches. It is used where a long
+     * result is written once, of two operands. NULL: the result is read again in the call. */
+    nc_combine *numbers_streaming;
     const char *mine; /* for numbers: this rank's first element, at the beginning of its stream; and
                          the first of the result, if this rank has one */
     char *result;

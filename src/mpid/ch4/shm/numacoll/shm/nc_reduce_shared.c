@@ -21,6 +21,7 @@ struct shared {
     const struct nc_op_kernel *kernel;
     int root;                   /* -1: all ranks have a result */
     struct nc_control *control; /* this rank's send control slot */
+    bool streaming;             /* numbers: results that are written once go past the caches */
     uint64_t steps;             /* so many steps has this rank announced, the post included */
     int failed;                 /* 0, or the first error of the kernel */
 };
@@ -105,15 +106,15 @@ static void await(const struct shared *s, int rank)
     nc_queue_await(q, nc_queue_send_control(q, rank), s->steps);
 }
 
-/* to := packed op from, for n elements, at most BLOCK bytes. A function of the user's gets a copy
- * of `packed`: it may write there, and this process may not. */
+/* to := packed op from, for n elements, at most BLOCK bytes; by streaming stores, or not. A
+ * function of the user's gets a copy of `packed`: it may write there, and this process may not. */
 static int combine(const struct nc_op_kernel *c, char *to, const char *packed, const char *from,
-                   size_t n)
+                   size_t n, bool streaming)
 {
     _Alignas(NC_LINE) char copy[BLOCK];
 
     if (c->numbers) {
-        c->numbers(to, packed, from, n);
+        (streaming ? c->numbers_streaming : c->numbers)(to, packed, from, n);
         return 0;
     }
     if (to != from)
@@ -141,7 +142,8 @@ static void combine_team(struct shared *s, int holder, bool from_result, const s
             int rank = nc_team_after(team, i);
             if (rank == holder)
                 continue;
-            s->failed = combine(c, to, element_of(s, rank, of_results, first), from, n);
+            s->failed = combine(c, to, element_of(s, rank, of_results, first), from, n,
+                                s->streaming && team->size == 2 && to != from);
             from = to;
             s->transfer->traffic->shared += rank == me ? 0 : n * c->element;
         }
@@ -221,6 +223,9 @@ int nc_reduce_shared_node(struct nc_transfer *t, int root, const struct nc_team 
     post(&s, count, plain);
     *outcome = judge(&s, count * kernel->element);
     reduced = *outcome == NC_SHARED_REDUCED;
+    /* with several rows, what one has written another one reads */
+    s.streaming = kernel->numbers_streaming && column->size == 1 &&
+                  nc_transfer_streams(t, count * kernel->element, 2);
     if (reduced && root < 0)
         reduce_to_all(&s, row, column, count);
     else if (reduced)
