@@ -11,7 +11,7 @@ static void read_spec(const char *text)
 {
     struct nc_level_spec spec;
 
-    if (!nc_level_spec_parse(&spec, text, "auto flat kary/ knomial/ chain sag"))
+    if (!nc_level_spec_parse(&spec, text, "auto flat kary/ balanced/ knomial/ chain sag"))
         return;
     for (int level = 0; level <= NC_LEVELS; level++) {
         assert(spec.algorithm[level] < 6);

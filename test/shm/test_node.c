@@ -131,15 +131,16 @@ static void make_groups(struct place *p, const struct run *run)
 
 static void make_routes(struct place *p, const struct run *run, const char *group)
 {
-    static const enum nc_tree_kind word[] = {NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_KNOMIAL,
-                                             NC_TREE_CHAIN};
+    static const enum nc_tree_kind word[] = {NC_TREE_FLAT, NC_TREE_KARY, NC_TREE_BALANCED,
+                                             NC_TREE_KNOMIAL, NC_TREE_CHAIN};
     const struct nc_tree_spec notice = {run->tree, run->k};
     struct nc_tree_spec inside[NC_ROUTE_LEVELS];
     int ranks = (int) run->geometry.ranks;
     size_t bytes = nc_route_bytes(ranks, p->groups.levels);
     struct nc_level_spec plan;
 
-    assert_true(nc_level_spec_parse(&plan, group ? group : "", "flat kary/ knomial/ chain"));
+    assert_true(
+        nc_level_spec_parse(&plan, group ? group : "", "flat kary/ balanced/ knomial/ chain"));
     for (int l = 0; l < p->groups.levels; l++) {
         enum nc_level name = p->topo.name[l];
         inside[l] = (struct nc_tree_spec){word[plan.algorithm[name]], plan.degree[name]};
@@ -163,12 +164,16 @@ static void make_place(struct place *p, const struct run *run)
  * barrier comes first. Returns 0 or the error of the barrier. */
 static int remake(struct rank *r, struct place *p, uint64_t choice)
 {
-    static const char *const groups[] = {"*:chain", "*:flat", "*:knomial/2", "numa:chain,*:flat",
-                                         "numa:kary/2,*:chain"};
+    static const char *const groups[] = {"*:chain",
+                                         "*:flat",
+                                         "*:knomial/2",
+                                         "numa:chain,*:flat",
+                                         "numa:kary/2,*:chain",
+                                         "numa:balanced/2,*:balanced/3"};
 
     int error = nc_barrier_central(r->barrier, r->queue->operation + 1);
 
-    make_routes(p, r->run, groups[choice % 5]);
+    make_routes(p, r->run, groups[choice % 6]);
     r->bcast->route = p->route[r->queue->rank];
     return error;
 }

@@ -63,6 +63,8 @@ static void trees_take_their_modelled_time(void **state)
             assert_true(last_of(&tree, 1, has) <= nc_model_knomial(steps, k, p, 0));
             tree = tree_of(NC_TREE_KARY, k, p);
             assert_true(last_of(&tree, 1, has) <= nc_model_kary(steps, k, p, 0));
+            tree = tree_of(NC_TREE_BALANCED, k, p);
+            assert_true(last_of(&tree, 1, has) <= nc_model_kary(steps, k, p, 0));
         }
     }
     same(nc_model_knomial(steps, 4, 256, 0), 12);

@@ -14,9 +14,9 @@
 
 enum { LARGEST = 130, CORES = 32 };
 
-static const struct nc_tree_spec kinds[] = {{NC_TREE_FLAT, 2},    {NC_TREE_KARY, 2},
-                                            {NC_TREE_KARY, 4},    {NC_TREE_KNOMIAL, 2},
-                                            {NC_TREE_KNOMIAL, 4}, {NC_TREE_CHAIN, 2}};
+static const struct nc_tree_spec kinds[] = {
+    {NC_TREE_FLAT, 2},    {NC_TREE_KARY, 2},    {NC_TREE_KARY, 4}, {NC_TREE_BALANCED, 3},
+    {NC_TREE_KNOMIAL, 2}, {NC_TREE_KNOMIAL, 4}, {NC_TREE_CHAIN, 2}};
 
 #define KINDS (int) (sizeof kinds / sizeof *kinds)
 

@@ -196,7 +196,7 @@ static void every_rank_once(void **state)
 {
     static const struct nc_tree_spec trees[] = {
         {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2},  {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2},
-        {NC_TREE_KARY, 3}, {NC_TREE_CHAIN, 2}, {NC_TREE_KNOMIAL, 5}};
+        {NC_TREE_KARY, 3}, {NC_TREE_CHAIN, 2}, {NC_TREE_KNOMIAL, 5}, {NC_TREE_BALANCED, 2}};
     struct machine m;
 
     (void) state;

@@ -20,18 +20,21 @@ static const struct way {
     make_fn *make;
     enum nc_algorithm a;
     int k;
-} ways[] = {{nc_schedule_reduce, NC_FLAT, 2},    {nc_schedule_reduce, NC_CHAIN, 2},
-            {nc_schedule_reduce, NC_KARY, 2},    {nc_schedule_reduce, NC_KARY, 3},
-            {nc_schedule_reduce, NC_KARY, 4},    {nc_schedule_reduce, NC_KARY, 8},
-            {nc_schedule_reduce, NC_KNOMIAL, 2}, {nc_schedule_reduce, NC_KNOMIAL, 3},
-            {nc_schedule_reduce, NC_KNOMIAL, 4}, {nc_schedule_reduce, NC_KNOMIAL, 8},
-            {nc_schedule_reduce, NC_RSG, 2},     {nc_schedule_bcast, NC_FLAT, 2},
-            {nc_schedule_bcast, NC_CHAIN, 2},    {nc_schedule_bcast, NC_KARY, 2},
-            {nc_schedule_bcast, NC_KARY, 3},     {nc_schedule_bcast, NC_KARY, 4},
-            {nc_schedule_bcast, NC_KARY, 8},     {nc_schedule_bcast, NC_KNOMIAL, 2},
-            {nc_schedule_bcast, NC_KNOMIAL, 3},  {nc_schedule_bcast, NC_KNOMIAL, 4},
-            {nc_schedule_bcast, NC_KNOMIAL, 8},  {nc_schedule_bcast, NC_SAG, 2},
-            {nc_schedule_allreduce, NC_RD, 2},   {nc_schedule_allreduce, NC_RSAG, 2},
+} ways[] = {{nc_schedule_reduce, NC_FLAT, 2},     {nc_schedule_reduce, NC_CHAIN, 2},
+            {nc_schedule_reduce, NC_KARY, 2},     {nc_schedule_reduce, NC_KARY, 3},
+            {nc_schedule_reduce, NC_KARY, 4},     {nc_schedule_reduce, NC_KARY, 8},
+            {nc_schedule_reduce, NC_BALANCED, 2}, {nc_schedule_reduce, NC_BALANCED, 3},
+            {nc_schedule_reduce, NC_BALANCED, 8}, {nc_schedule_reduce, NC_KNOMIAL, 2},
+            {nc_schedule_reduce, NC_KNOMIAL, 3},  {nc_schedule_reduce, NC_KNOMIAL, 4},
+            {nc_schedule_reduce, NC_KNOMIAL, 8},  {nc_schedule_reduce, NC_RSG, 2},
+            {nc_schedule_bcast, NC_FLAT, 2},      {nc_schedule_bcast, NC_CHAIN, 2},
+            {nc_schedule_bcast, NC_KARY, 2},      {nc_schedule_bcast, NC_KARY, 3},
+            {nc_schedule_bcast, NC_KARY, 4},      {nc_schedule_bcast, NC_KARY, 8},
+            {nc_schedule_bcast, NC_BALANCED, 2},  {nc_schedule_bcast, NC_BALANCED, 3},
+            {nc_schedule_bcast, NC_BALANCED, 8},  {nc_schedule_bcast, NC_KNOMIAL, 2},
+            {nc_schedule_bcast, NC_KNOMIAL, 3},   {nc_schedule_bcast, NC_KNOMIAL, 4},
+            {nc_schedule_bcast, NC_KNOMIAL, 8},   {nc_schedule_bcast, NC_SAG, 2},
+            {nc_schedule_allreduce, NC_RD, 2},    {nc_schedule_allreduce, NC_RSAG, 2},
             {nc_schedule_allreduce, NC_RING, 2}};
 
 enum { WAYS = sizeof ways / sizeof *ways };

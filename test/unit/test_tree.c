@@ -11,7 +11,7 @@
 
 #include "core/nc_tree.h"
 
-enum { LARGEST = 130 };
+enum { LARGEST = 300 };
 
 static struct nc_tree make(enum nc_tree_kind kind, int k, int p)
 {
@@ -104,7 +104,50 @@ static void every_rank_once(void **state)
     check_all_sizes(NC_TREE_CHAIN, 2);
     for (int k = 2; k <= 8; k++) {
         check_all_sizes(NC_TREE_KARY, k);
+        check_all_sizes(NC_TREE_BALANCED, k);
         check_all_sizes(NC_TREE_KNOMIAL, k);
+    }
+}
+
+/* Steps from the root to a rank. */
+static int depth_of(const struct nc_tree *t, int rank)
+{
+    int depth = 0;
+
+    for (; rank > 0; rank = t->parent[rank])
+        depth++;
+    return depth;
+}
+
+/* The subtrees of a rank's children have the same size, or one rank more; a rank without its k-th
+ * child, as if it had a subtree of no rank. Children are in the order of size. */
+static void check_balance(const struct nc_tree *t, int k, const int *subtree)
+{
+    for (int rank = 0; rank < t->size; rank++) {
+        int first = t->first[rank], n = t->first[rank + 1] - first;
+
+        assert_in_range(n, 0, k);
+        if (n > 0)
+            assert_in_range(
+                subtree[t->child[first]] - (n < k ? 0 : subtree[t->child[first + n - 1]]), 0, 1);
+    }
+}
+
+static void balanced(void **state)
+{
+    (void) state;
+    for (int k = 2; k <= 8; k++) {
+        for (int p = 1; p <= LARGEST; p++) {
+            struct nc_tree t = make(NC_TREE_BALANCED, k, p), complete = make(NC_TREE_KARY, k, p);
+            int subtree[LARGEST] = {0};
+
+            walk(&t, 0, subtree);
+            check_balance(&t, k, subtree);
+            for (int rank = 0; rank < p; rank++)
+                assert_int_equal(depth_of(&t, rank), depth_of(&complete, rank));
+            free(t.parent);
+            free(complete.parent);
+        }
     }
 }
 
@@ -135,6 +178,18 @@ static void shapes(void **state)
     assert_children(&t, 0, 3, (int[]){1, 3, 2});
     assert_children(&t, 1, 2, (int[]){5, 4});
     free(t.parent);
+    t = make(NC_TREE_BALANCED, 2, 9);
+    assert_children(&t, 0, 2, (int[]){2, 1});
+    assert_children(&t, 1, 2, (int[]){3, 5});
+    assert_children(&t, 2, 2, (int[]){4, 6});
+    assert_children(&t, 3, 1, (int[]){7});
+    assert_children(&t, 4, 1, (int[]){8});
+    free(t.parent);
+    t = make(NC_TREE_BALANCED, 3, 6);
+    assert_children(&t, 0, 3, (int[]){2, 1, 3});
+    assert_children(&t, 1, 1, (int[]){4});
+    assert_children(&t, 2, 1, (int[]){5});
+    free(t.parent);
     t = make(NC_TREE_CHAIN, 2, 3);
     assert_children(&t, 1, 1, (int[]){2});
     free(t.parent);
@@ -145,6 +200,7 @@ static void shapes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_rank_once), cmocka_unit_test(shapes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_rank_once),
+                                       cmocka_unit_test(balanced), cmocka_unit_test(shapes)};
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

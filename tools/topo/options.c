@@ -79,7 +79,7 @@ static const struct {
     [SET_FRAGMENT] = {{"fragment", NC_KIND_INT, NC_PER_COMMUNICATOR, -1, 16777216, "bytes", NULL},
                       -1},
     [SET_SETS] = {{"sets", NC_KIND_INT, NC_PER_COMMUNICATOR, 1, 64, "sets", NULL}, 2},
-    [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 3, "", "flat kary knomial chain"},
+    [SET_TREE] = {{"tree", NC_KIND_ENUM, NC_PER_CALL, 0, 4, "", "flat kary balanced knomial chain"},
                   NC_TREE_KNOMIAL},
     [SET_BUDGET] = {{"budget", NC_KIND_INT, NC_PER_COMMUNICATOR, 0, 2097151, "KiB", NULL}, 65536},
     [SET_DEGREE] = {{"degree", NC_KIND_INT, NC_PER_CALL, 2, 128, "degree", NULL}, 8},

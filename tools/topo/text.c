@@ -123,7 +123,7 @@ static void write_trees(const struct hierarchy *h, int *ranks)
 
     printf("\nnotification trees of Bcast from %d: %s", h->root,
            options_setting(h->options, SET_TREE));
-    if (setting[SET_TREE] == NC_TREE_KARY || setting[SET_TREE] == NC_TREE_KNOMIAL)
+    if (setting[SET_TREE] != NC_TREE_FLAT && setting[SET_TREE] != NC_TREE_CHAIN)
         printf(" of degree %d", setting[SET_DEGREE]);
     putchar('\n');
     for (int level = 0; level < h->bcast_topo.levels; level++) {

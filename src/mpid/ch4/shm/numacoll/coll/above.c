@@ -11,10 +11,10 @@ enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model never chooses less */
 
 /* The algorithm of each value of BCAST_GROUP, REDUCE_GROUP and ALLREDUCE_GROUP, in the order of the
  * values in cvars.yaml. Entry 0 stands for `auto` and is not used: there the model chooses. */
-static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY,
+static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY, NC_BALANCED,
                                                      NC_KNOMIAL, NC_CHAIN, NC_SAG};
-static const enum nc_algorithm reduce_algorithms[] = {NC_FLAT,  NC_FLAT, NC_KARY, NC_KNOMIAL,
-                                                      NC_CHAIN, NC_RSG,  NC_CHAIN}; /* chain_all */
+static const enum nc_algorithm reduce_algorithms[] = {
+    NC_FLAT, NC_FLAT, NC_KARY, NC_BALANCED, NC_KNOMIAL, NC_CHAIN, NC_RSG, NC_CHAIN}; /* chain_all */
 static const enum nc_algorithm allreduce_algorithms[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
 
 /* The tree that takes the least time, by the model, to move `bytes` bytes in a group of p members.
@@ -65,8 +65,8 @@ static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
     return model_tree(c->links.link[name], p, bytes, element);
 }
 
-/* The best size of a chunk on a level, in bytes, by the model. Only chain and kary gain from small
- * chunks; for the other algorithms it is the largest size. */
+/* The best size of a chunk on a level, in bytes, by the model. Only chain and the k-ary trees gain
+ * from small chunks; for the other algorithms it is the largest size. */
 static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorithm, int level,
                            size_t bytes)
 {
@@ -78,6 +78,7 @@ static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorit
         case NC_CHAIN:
             return (uint64_t) nc_model_segment(link, NC_MODEL_CHAIN, p, bytes);
         case NC_KARY:
+        case NC_BALANCED:
             return (uint64_t) nc_model_segment(link, NC_MODEL_PIPELINED_BINARY, p, bytes);
         default:
             return NC_CHUNK;

@@ -57,6 +57,7 @@
 enum nc_algorithm {
     NC_FLAT = NC_TREE_FLAT,
     NC_KARY = NC_TREE_KARY,
+    NC_BALANCED = NC_TREE_BALANCED,
     NC_KNOMIAL = NC_TREE_KNOMIAL,
     NC_CHAIN = NC_TREE_CHAIN,
     NC_RSG,  /* reduce-scatter by halves, binomial gather */
@@ -93,14 +94,14 @@ int nc_schedule_most(int p);
 int nc_schedule_most_sends(int p);
 
 /* The next three functions write the steps of member me, 0 <= me < p, to s->step, the caller's
- * memory. k >= 2 is the degree of NC_KARY and NC_KNOMIAL; the other algorithms ignore it. The
- * reduction operation must be associative and commutative. O(steps), times log p in a tree.
+ * memory. k >= 2 is the degree of NC_KARY, NC_BALANCED and NC_KNOMIAL; the other algorithms ignore
+ * it. The reduction operation must be associative and commutative. O(steps), times log p in a tree.
  *
- * Reduce to member 0 by NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN or NC_RSG. The data of the other
- * members may be overwritten. */
+ * Reduce to member 0 by a tree (NC_FLAT .. NC_CHAIN) or by NC_RSG. The data of the other members
+ * may be overwritten. */
 void nc_schedule_reduce(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
 
-/* Bcast from member 0 by NC_FLAT, NC_KARY, NC_KNOMIAL, NC_CHAIN or NC_SAG. */
+/* Bcast from member 0 by a tree (NC_FLAT .. NC_CHAIN) or by NC_SAG. */
 void nc_schedule_bcast(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
 
 /* Allreduce by NC_RD, NC_RSAG or NC_RING. The results of all members are equal bit by bit, even if

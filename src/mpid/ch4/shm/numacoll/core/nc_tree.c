@@ -18,6 +18,30 @@ static int knomial_parent(int i, int k)
     return (int) (i - i / weight % k * weight);
 }
 
+/* A level of a balanced k-ary tree. */
+struct level {
+    long first, width; /* its lowest rank; how many ranks it has room for */
+};
+
+static struct level level_of(int i, int k)
+{
+    struct level level = {.first = 0, .width = 1};
+
+    while (i >= level.first + level.width) {
+        level.first += level.width;
+        level.width *= k;
+    }
+    return level;
+}
+
+static int balanced_parent(int i, int k)
+{
+    struct level level = level_of(i, k);
+    long above = level.width / k;
+
+    return (int) (level.first - above + (i - level.first) % above);
+}
+
 int nc_tree_parent(enum nc_tree_kind kind, int k, int i)
 {
     if (i == 0)
@@ -25,6 +49,8 @@ int nc_tree_parent(enum nc_tree_kind kind, int k, int i)
     switch (kind) {
         case NC_TREE_KARY:
             return (i - 1) / k;
+        case NC_TREE_BALANCED:
+            return balanced_parent(i, k);
         case NC_TREE_KNOMIAL:
             return knomial_parent(i, k);
         case NC_TREE_CHAIN:
@@ -41,6 +67,8 @@ static long next_candidate(enum nc_tree_kind kind, int k, int i, int child)
 
     if (kind == NC_TREE_KARY && child == i)
         return (long) k * i + 1;
+    if (kind == NC_TREE_BALANCED)
+        return child + level_of(i, k).width;
     /* In a k-nomial tree the children differ from i in one base-k digit, which is 1, 2, .. k - 1;
      * then the next higher digit follows. */
     while (kind == NC_TREE_KNOMIAL && weight * k <= child - i)

@@ -28,17 +28,18 @@ uint64_t MPIDI_NUMACOLL_budget_bytes(MPIR_Comm *parent)
 
 _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_kary == (int) NC_TREE_KARY &&
+                   MPIR_CVAR_NUMACOLL_BCAST_TREE_balanced == (int) NC_TREE_BALANCED &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_knomial == (int) NC_TREE_KNOMIAL &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_chain == (int) NC_TREE_CHAIN &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_auto > (int) NC_TREE_CHAIN,
                "cvars.yaml lists them as nc_tree.h does");
 
 /* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
- * values in cvars.yaml: auto, flat, kary/, knomial/, chain, sag or rsg, and chain_all. */
-enum { AUTO, CHAIN_ALL = 6, WORDS };
+ * values in cvars.yaml: auto, flat, kary/, balanced/, knomial/, chain, sag or rsg, chain_all. */
+enum { AUTO, CHAIN_ALL = 7, WORDS };
 static const struct nc_tree_spec word_trees[WORDS] = {
-    {NC_TREE_FLAT, 0},  {NC_TREE_FLAT, 0}, {NC_TREE_KARY, 0}, {NC_TREE_KNOMIAL, 0},
-    {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}, {NC_TREE_CHAIN, 0}};
+    {NC_TREE_FLAT, 0},    {NC_TREE_FLAT, 0},  {NC_TREE_KARY, 0}, {NC_TREE_BALANCED, 0},
+    {NC_TREE_KNOMIAL, 0}, {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}, {NC_TREE_CHAIN, 0}};
 
 /* The tree for the groups of each level, as a level spec says. word: the tree that each word of the
  * spec stands for; degree 0 there: the degree is in the spec. */
