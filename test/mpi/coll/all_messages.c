@@ -1,10 +1,12 @@
 /* Tests how much the leaders of nodes send with each algorithm above the node: messages and bytes
  * of all leaders together must be what core/nc_schedule.h says, for each chunk of the message.
  *
- *   all_messages NODES      NODES: as MPIR_CVAR_NUM_CLIQUES; all are one group, under no switch */
+ *   all_messages NODES      NODES: as MPIR_CVAR_NUM_CLIQUES; all are one group, under no switch
+ *
+ * A short Bcast is one message to each leader, along the tree that an info key names now. */
 #include "nctest.h"
 
-enum { WINDOW = 4800, WINDOWS = 10, DOUBLES = WINDOWS * WINDOW / 8, HEAD = 8 };
+enum { WINDOW = 4800, WINDOWS = 10, DOUBLES = WINDOWS * WINDOW / 8, HEAD = 8, SHORT = 352 };
 
 static int p, q, log_q; /* nodes; the largest power of two not above p; its logarithm */
 static double *mine, *all;
@@ -159,6 +161,88 @@ static void run(const struct row *row, struct nc_pvar *messages, struct nc_pvar 
     MPI_Comm_free(&comm);
 }
 
+/* ---- short messages ---- */
+
+static int no_tree(void)
+{
+    return log_q + (p > q);
+}
+
+static int flat(void)
+{
+    return p - 1;
+}
+
+static int one(void)
+{
+    return p > 1;
+}
+
+static int two(void)
+{
+    return p - 1 < 2 ? p - 1 : 2;
+}
+
+/* What the root sends in a short Bcast: in a binomial tree where the setting names no tree. */
+static const struct {
+    const char *group;
+    int (*root_sends)(void);
+} short_rows[] = {{"*:chain", one},        {"*:flat", flat},    {"*:sag", no_tree},
+                  {"*:kary/2", two},       {"*:auto", no_tree}, {"*:balanced/2", two},
+                  {"*:knomial/2", no_tree}};
+
+static void set_group(MPI_Comm comm, const char *group)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "numacoll_bcast_group", group);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+/* One Bcast of so many bytes from the last rank. */
+static void short_bcast(MPI_Comm comm, int n, const char *group, int root_sends,
+                        struct nc_pvar *messages, struct nc_pvar *bytes)
+{
+    unsigned long long m = nc_pvar_read(messages), b = nc_pvar_read(bytes), all_m, all_b;
+    int root = nc_size - 1;
+    char data[SHORT + 1];
+
+    for (int i = 0; i <= SHORT; i++)
+        data[i] = (char) (nc_rank == root ? i + n : -1);
+    nc_bcast(data, n, MPI_CHAR, root, comm);
+    for (int i = 0; i <= SHORT; i++)
+        nc_errors += data[i] != (char) (i < n || nc_rank == root ? i + n : -1);
+    m = nc_pvar_read(messages) - m;
+    b = nc_pvar_read(bytes) - b;
+    all_m = nc_sum(m);
+    all_b = nc_sum(b);
+    if ((nc_rank == root && m != (unsigned) root_sends) ||
+        (nc_rank == 0 && (all_m != (unsigned) p - 1 || all_b != (unsigned) (p - 1) * (HEAD + n)))) {
+        nc_errors++;
+        fprintf(stderr, "%s, %d bytes: rank %d sent %llu messages, all %llu of %llu bytes\n", group,
+                n, nc_rank, m, all_m, all_b);
+    }
+}
+
+static void short_messages(struct nc_pvar *messages, struct nc_pvar *bytes)
+{
+    static const int lengths[] = {1, 8, SHORT - 1, SHORT};
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 2; i++) /* the first call may be deferred */
+        bcast(comm);
+    for (size_t i = 0; i < sizeof short_rows / sizeof *short_rows; i++) {
+        set_group(comm, short_rows[i].group);
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+            short_bcast(comm, lengths[k], short_rows[i].group, short_rows[i].root_sends(), messages,
+                        bytes);
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     struct nc_pvar messages, bytes;
@@ -173,6 +257,7 @@ int main(int argc, char **argv)
     nc_pvar_open(&bytes, "numacoll_message_bytes");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         run(&rows[i], &messages, &bytes);
+    short_messages(&messages, &bytes);
     free(mine);
     free(all);
     return nc_finish();

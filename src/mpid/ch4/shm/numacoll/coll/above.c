@@ -44,25 +44,36 @@ static struct nc_group_algorithm model_exchange(struct nc_model_link link, int p
     return (struct nc_group_algorithm){whole ? NC_RD : NC_RSAG, 2};
 }
 
+/* The algorithm that the settings name for a level. Returns false if they say `auto`. */
+static bool is_set(const struct nc_call *call, enum nc_direction direction, int level,
+                   struct nc_group_algorithm *algorithm)
+{
+    static const enum nc_algorithm *const algorithms[] = {[NC_REDUCE] = reduce_algorithms,
+                                                          [NC_BCAST] = bcast_algorithms,
+                                                          [NC_ALLREDUCE] = allreduce_algorithms};
+    const struct nc_level_spec *spec = &call->choice->spec[direction];
+    enum nc_level name = call->state->all.nodes.name[level];
+    int chosen = spec->algorithm[name];
+
+    *algorithm = (struct nc_group_algorithm){algorithms[direction][chosen], spec->degree[name]};
+    return chosen > 0;
+}
+
 /* The algorithm of a level: by the settings, or, if they say `auto`, by the model. */
 static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
                                               enum nc_direction direction, int level, size_t bytes,
                                               size_t element)
 {
-    static const enum nc_algorithm *const algorithms[] = {[NC_REDUCE] = reduce_algorithms,
-                                                          [NC_BCAST] = bcast_algorithms,
-                                                          [NC_ALLREDUCE] = allreduce_algorithms};
     const struct nc_hierarchy *h = &call->state->all;
-    const struct nc_choice *c = call->choice;
-    enum nc_level name = h->nodes.name[level];
-    const struct nc_level_spec *spec = &c->spec[direction];
-    int p = h->nodes.largest[level], chosen = spec->algorithm[name];
+    struct nc_model_link link = call->choice->links.link[h->nodes.name[level]];
+    int p = h->nodes.largest[level];
+    struct nc_group_algorithm set;
 
-    if (chosen > 0)
-        return (struct nc_group_algorithm){algorithms[direction][chosen], spec->degree[name]};
+    if (is_set(call, direction, level, &set))
+        return set;
     if (direction == NC_ALLREDUCE)
-        return model_exchange(c->links.link[name], p, bytes < NC_CHUNK ? bytes : NC_CHUNK);
-    return model_tree(c->links.link[name], p, bytes, element);
+        return model_exchange(link, p, bytes < NC_CHUNK ? bytes : NC_CHUNK);
+    return model_tree(link, p, bytes, element);
 }
 
 /* The best size of a chunk on a level, in bytes, by the model. Only chain and the k-ary trees gain
@@ -106,6 +117,15 @@ void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction d
     }
     chunk = chunk < NC_LEAST_CHUNK ? NC_LEAST_CHUNK : chunk;
     choice->chunk = whole_elements(wanted ? (size_t) wanted : chunk, element);
+}
+
+void MPIDI_NUMACOLL_above_choose_first(const struct nc_call *call, struct nc_above_choice *choice)
+{
+    for (int l = 0; l < call->state->all.nodes.groups.levels; l++) {
+        struct nc_group_algorithm *a = &choice->level[l];
+        if (!is_set(call, NC_BCAST, l, a) || a->algorithm == NC_SAG)
+            *a = (struct nc_group_algorithm){NC_KNOMIAL, 2};
+    }
 }
 
 /* ---- the messages of a pipeline ---- */

@@ -57,6 +57,12 @@ struct nc_above_choice {
 void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction direction,
                                  size_t bytes, size_t element, struct nc_above_choice *choice);
 
+/* As above_choose for the first message of a Bcast, whose length only the root knows: so all
+ * algorithms are trees, and do not depend on the length. A level that scatters, and one where the
+ * settings say auto, has a binomial tree (which the model, too, would choose for few bytes). Sets
+ * choice->level only. */
+void MPIDI_NUMACOLL_above_choose_first(const struct nc_call *call, struct nc_above_choice *choice);
+
 /* The local rank of this node's leader in a call with this root (rank of the communicator). */
 int MPIDI_NUMACOLL_local_leader(const struct nc_call *call, int root);
 

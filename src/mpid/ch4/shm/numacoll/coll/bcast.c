@@ -2,7 +2,8 @@
  * the whole message. On several nodes the message goes by chunks: each chunk goes down the levels
  * above the node, from leader to leader (above.h), and on each node the leader broadcasts it to the
  * other ranks, by one nc_bcast_node per chunk. The ranks that are not leaders learn the length of
- * the message from the preamble. */
+ * the message from the preamble, which has a nc_bcast_node of its own, or one together with the
+ * data if both are an inline message. */
 
 #include "bcast.h"
 
@@ -29,6 +30,16 @@ static int inside_node(const struct nc_call *call, struct nc_typed *typed, int r
  * depend on it, so the other ranks learn it here. */
 struct preamble {
     uint64_t total; /* bytes */
+};
+
+enum { NC_SHORT = NC_INLINE_BYTES - sizeof(struct preamble) }; /* bytes */
+
+_Static_assert(NC_SHORT == 352, "cvars.yaml says so");
+
+/* A message of at most NC_SHORT bytes is one inline message inside the node, with the preamble. */
+struct short_message {
+    struct preamble preamble;
+    char data[NC_SHORT];
 };
 
 /* The state of a node leader in one call. */
@@ -87,48 +98,57 @@ static void share(struct relay *r, char *bytes, size_t n)
         keep(r, nc_bcast_node(&call->choice->bcast, call->state->rank, &stream, &sent));
 }
 
-/* Gives a chunk to the other ranks of the node and, except at the root, to this rank's user. */
-static void deliver(struct relay *r, char *place, size_t n)
+/* Counts a chunk as delivered, and gives it to this rank's user, except at the root. */
+static void give_to_user(struct relay *r, const char *place, size_t n)
 {
     r->done += n;
-    share(r, place, n);
     if (!r->is_root)
         keep(r, nc_copy_out(r->user, place, n, 0, NULL));
 }
 
-/* Fills the pipeline for the first message. Its algorithms must not depend on the length of the
- * message, which only the root knows yet. They must be trees: in a tree a member receives the whole
- * chunk in one message, whose length it need not know before. */
+/* Gives a chunk to the other ranks of the node, then to this rank's user. */
+static void deliver(struct relay *r, char *place, size_t n)
+{
+    share(r, place, n);
+    give_to_user(r, place, n);
+}
+
+/* Fills the pipeline for the first message. */
 static void open_first(struct relay *r)
 {
-    const struct nc_hierarchy *h = &r->above.net.call->state->all;
     struct nc_above_choice choice;
 
-    MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, 0, 1, &choice);
-    for (int l = 0; l < h->nodes.groups.levels; l++) {
-        if (choice.level[l].algorithm == NC_SAG)
-            choice.level[l] = (struct nc_group_algorithm){NC_KNOMIAL, 2};
-    }
+    MPIDI_NUMACOLL_above_choose_first(r->above.net.call, &choice);
     MPIDI_NUMACOLL_above_down(&r->above, &choice, 0);
 }
 
-/* Sets the length of the message, and chooses chunks and trees by it. */
-static void learn(struct relay *r, size_t total)
+/* Chooses chunks and trees by the length of the message. A message that ends with the first chunk
+ * does without, except for a long one at the root. */
+static void choose(struct relay *r)
 {
-    r->total = total;
-    MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, total, 1, &r->choice);
+    MPIDI_NUMACOLL_above_choose(r->above.net.call, NC_BCAST, r->total, 1, &r->choice);
+}
+
+/* Root: the bytes of the first chunk. A short message is whole. Of another one there is none if a
+ * level scatters, because all leaders must know the length before that. */
+static size_t first_bytes(struct relay *r)
+{
+    if (r->total <= NC_SHORT)
+        return r->total;
+    choose(r);
+    return scatters(&r->above.net.call->state->all, &r->choice) ? 0 : chunk_bytes(r);
 }
 
 /* Root: writes the preamble and behind it the first chunk; both are one message. Returns the bytes
- * of the chunk: 0 if a level scatters, because all leaders must know the length before that. */
+ * of the chunk. */
 static size_t fill_first(struct relay *r, char *place)
 {
     struct nc_stream *user = r->user;
     struct nc_stream copied = *user;
     size_t n;
 
-    learn(r, nc_stream_rest(user));
-    n = scatters(&r->above.net.call->state->all, &r->choice) ? 0 : chunk_bytes(r);
+    r->total = nc_stream_rest(user);
+    n = first_bytes(r);
     *(struct preamble *) place = (struct preamble){.total = r->total};
     /* The bytes are copied for the other nodes only. A root with a contiguous buffer later serves
      * its own node out of that buffer (deliver), so its stream must not move on here. */
@@ -136,27 +156,46 @@ static size_t fill_first(struct relay *r, char *place)
     return n;
 }
 
-/* Sends or receives the first message, and delivers it on the node: first the preamble, then the
- * data, each by an operation of its own. */
+/* Delivers the first message on the node, n bytes at place: preamble and data together if they are
+ * an inline message, otherwise the preamble and then the data. */
+static void deliver_first(struct relay *r, char *place, size_t n)
+{
+    char *data = place + sizeof(struct preamble);
+    size_t rest = n - sizeof(struct preamble);
+
+    if (n <= NC_INLINE_BYTES) {
+        share(r, place, n);
+        give_to_user(r, data, rest);
+        return;
+    }
+    share(r, place, sizeof(struct preamble));
+    deliver(r, r->is_root && r->user->bytes ? r->user->bytes : data, rest);
+}
+
+/* Sends or receives the first message, and delivers it on the node. */
 static void first_chunk(struct relay *r)
 {
     char *place = r->above.net.call->state->all.buffers.chunk[0];
-    char *data = place + sizeof(struct preamble);
-    struct preamble preamble;
-    size_t n = r->is_root ? fill_first(r, place) : NC_CHUNK;
+    struct preamble *preamble = (struct preamble *) place;
+    size_t n = sizeof *preamble + (r->is_root ? fill_first(r, place) : NC_CHUNK);
 
     open_first(r);
-    n = MPIDI_NUMACOLL_above_run(&r->above, &r->above.down, 0, place, sizeof preamble + n,
-                                 !r->is_root);
+    n = MPIDI_NUMACOLL_above_run(&r->above, &r->above.down, 0, place, n, !r->is_root);
     /* after an error the message may be shorter than a preamble, see above.c: receive */
-    preamble = n < sizeof preamble ? (struct preamble){.total = 0}
-                                   : *(const struct preamble *) place;
+    if (n < sizeof *preamble) {
+        preamble->total = 0;
+        n = sizeof *preamble;
+    }
+    r->total = preamble->total;
+    deliver_first(r, place, n);
+}
+
+/* Chooses for the chunks after the first one, and fills the pipeline for them. */
+static void open_rest(struct relay *r)
+{
     if (!r->is_root)
-        learn(r, preamble.total);
+        choose(r);
     MPIDI_NUMACOLL_above_down(&r->above, &r->choice, 0);
-    share(r, (char *) &preamble, sizeof preamble);
-    if (n > sizeof preamble)
-        deliver(r, r->is_root && r->user->bytes ? r->user->bytes : data, n - sizeof preamble);
 }
 
 /* Leader: receives each chunk, sends it on, and delivers it on its node. While it delivers, the
@@ -166,6 +205,8 @@ static int relay(struct relay *r)
     struct nc_above *a = &r->above;
 
     first_chunk(r);
+    if (r->done < r->total)
+        open_rest(r);
     for (uint64_t c = 1; r->done < r->total; c++) {
         size_t n = chunk_bytes(r), after = r->total - r->done - n;
         char *place = place_of(r, c, n);
@@ -181,17 +222,23 @@ static int relay(struct relay *r)
 
 /* ---- across nodes: the other ranks ---- */
 
-/* The preamble, then the chunks, as the leader broadcasts them. *total: bytes received. */
+/* The preamble, perhaps with the data of a short message, then the chunks, as the leader broadcasts
+ * them. *total: bytes received. */
 static int receive_from_leader(const struct nc_call *call, int leader, struct nc_stream *user,
                                size_t *total)
 {
     struct nc_bcast *bcast = &call->choice->bcast;
-    struct preamble preamble = {.total = 0};
-    struct nc_stream stream = {.bytes = (char *) &preamble, .length = sizeof preamble};
+    struct short_message first;
+    struct nc_stream stream = {.bytes = (char *) &first, .length = sizeof first};
     size_t sent = 0;
-    int mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, &stream, &sent));
+    int mpi_errno;
 
-    for (*total = 0; *total < preamble.total && sent > 0; *total += sent)
+    first.preamble.total = 0;
+    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, &stream, &sent));
+    *total = sent > sizeof first.preamble ? sent - sizeof first.preamble : 0;
+    MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                              MPIDI_NUMACOLL_error(nc_copy_out(user, first.data, *total, 0, NULL)));
+    for (; *total < first.preamble.total && sent > 0; *total += sent)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, user, &sent)));
     return mpi_errno;
