@@ -255,15 +255,20 @@ static int across_nodes(struct nc_reduction *r, bool rab)
     struct chunks c = {.r = r, .count = count, .bcast = &r->call->choice->bcast};
     struct nc_above_choice up, down, exchange;
     struct nc_above x;
+    size_t chunk;
     int mpi_errno;
 
     MPIDI_NUMACOLL_above_choose(r->call, NC_REDUCE, bytes, r->element, &up);
-    MPIDI_NUMACOLL_above_choose(r->call, NC_BCAST, bytes, r->element, &down);
-    MPIDI_NUMACOLL_above_choose(r->call, NC_ALLREDUCE, bytes, r->element, &exchange);
-    c.most = (rab && exchange.chunk < up.chunk ? exchange : up).chunk / r->element;
+    chunk = up.chunk;
+    if (rab) {
+        MPIDI_NUMACOLL_above_choose(r->call, NC_ALLREDUCE, bytes, r->element, &exchange);
+        chunk = exchange.chunk < chunk ? exchange.chunk : chunk;
+    }
+    c.most = chunk / r->element;
     if (r->call->state->rank > 0)
         return up_and_down(&c);
     c.above = &x;
+    MPIDI_NUMACOLL_above_choose(r->call, NC_BCAST, bytes, r->element, &down);
     MPIDI_NUMACOLL_above_open(&x, r->call, 0);
     MPIDI_NUMACOLL_above_combine_by(&x, r);
     MPIDI_NUMACOLL_above_up(&x, &up, rab);
