@@ -1,5 +1,5 @@
-/* The operations of test_node.c that move data: broadcast, scatter, gather, allgather, barrier; and
- * the table from which `operate` draws. See operations.h. */
+/* The operations of test_node.c that move data: broadcast, scatter, gather, allgather, exchange,
+ * barrier; and the table from which `operate` draws. See operations.h. */
 
 #include "operations.h"
 
@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm/nc_exchange.h"
 #include "shm/nc_gather.h"
 #include "shm/nc_scatter.h"
 
@@ -85,39 +86,55 @@ static void set_up_stream(struct rank *r, int at, size_t length, bool gaps)
     r->stream[at] = stream_of(gaps, &r->typed[at]);
 }
 
+/* Fills stream `at` with the bytes of a message. */
+static void fill(struct rank *r, int at, int message, bool gaps)
+{
+    for (size_t i = 0; i < r->typed[at].length; i++)
+        *user_byte(gaps, r->typed[at].memory, i) = byte_at(r->operation, message, i);
+}
+
+/* Makes stream `at` an empty buffer of so many bytes. */
+static void make_room(struct rank *r, int at, size_t bytes)
+{
+    set_up_stream(r, at, bytes, r->run->typed);
+    for (size_t i = 0; i < bytes; i++)
+        *user_byte(r->run->typed, r->typed[at].memory, i) = 0xee;
+}
+
 void to_send(struct rank *r, int at, int message)
 {
     bool gaps = r->run->typed && !r->run->direct;
 
     set_up_stream(r, at, r->length[message], gaps);
-    for (size_t i = 0; i < r->length[message]; i++)
-        *user_byte(gaps, r->typed[at].memory, i) = byte_at(r->operation, message, i);
+    fill(r, at, message, gaps);
 }
 
 void to_receive(struct rank *r, int at, int message)
 {
-    set_up_stream(r, at, r->other[message], r->run->typed);
-    for (size_t i = 0; i < r->other[message]; i++)
-        *user_byte(r->run->typed, r->typed[at].memory, i) = 0xee;
+    make_room(r, at, r->other[message]);
 }
 
 /* ---- the operations ---- */
 
-/* The errors in stream `at`, into which a message was received: wrong bytes, bytes written behind
- * its end, a wrong length in `sent`. */
-static int wrong_in(const struct rank *r, int at, int message, size_t sent)
+/* The errors in stream `at`, into which a message of `length` bytes was received: wrong bytes,
+ * bytes written behind its end, a wrong length in `sent`. */
+static int wrong_bytes(const struct rank *r, int at, int message, size_t length, size_t sent)
 {
-    size_t arrived = r->length[message] < r->other[message] ? r->length[message]
-                                                            : r->other[message];
-    int wrong = sent != r->length[message];
+    size_t room = r->typed[at].length, arrived = length < room ? length : room;
+    int wrong = sent != length;
 
     /* a message that ends inside an element leaves that element as it was */
-    if (r->run->typed && arrived < r->other[message])
+    if (r->run->typed && arrived < room)
         arrived -= arrived % ELEMENT;
-    for (size_t i = 0; i < r->other[message]; i++)
+    for (size_t i = 0; i < room; i++)
         wrong += *user_byte(r->run->typed, r->typed[at].memory, i) !=
                  (i < arrived ? byte_at(r->operation, message, i) : 0xee);
     return wrong;
+}
+
+static int wrong_in(const struct rank *r, int at, int message, size_t sent)
+{
+    return wrong_bytes(r, at, message, r->length[message], sent);
 }
 
 static int broadcast(struct rank *r, uint64_t *dice)
@@ -266,6 +283,56 @@ static int allgather(struct rank *r, uint64_t *dice)
     return gather_in_teams(r, 1 + (int) (random_next(dice) % r->run->geometry.ranks));
 }
 
+/* The pair of a sender and a receiver: the number of its message, and an index into r->length and
+ * r->other, which for `alike` is the same in both directions. */
+static int pair_of(const struct rank *r, int sender, int receiver)
+{
+    return sender * (int) r->run->geometry.ranks + receiver;
+}
+
+static int length_index(const struct rank *r, int sender, int receiver, bool alike)
+{
+    return (sender + (alike ? 1 : 2) * receiver) % (int) r->run->geometry.ranks;
+}
+
+/* Streams 0 to ranks - 1 are what the others send to this rank, the streams behind them what it
+ * sends to them: in place the same buffers, and other streams. */
+static void to_exchange(struct rank *r, bool in_place, bool alike)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
+
+    for (int i = 0; i < ranks; i++) {
+        size_t bytes = r->length[length_index(r, me, i, alike)];
+        make_room(r, i, i == me ? 100 : r->other[length_index(r, i, me, alike)]);
+        set_up_stream(r, ranks + i, bytes, r->run->typed);
+        if (in_place && i != me) {
+            r->typed[ranks + i].memory = r->typed[i].memory;
+            r->stream[ranks + i] = r->stream[i];
+            r->stream[ranks + i].user = &r->typed[ranks + i];
+        }
+        fill(r, ranks + i, pair_of(r, me, i), r->run->typed);
+    }
+}
+
+static int exchange(struct rank *r, uint64_t *dice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    bool alike = random_next(dice) % 2, in_place = alike && !r->run->mismatch;
+    uint64_t own_dice = (uint64_t) r->operation * 64 + (uint64_t) me;
+    struct nc_exchange x;
+
+    to_exchange(r, in_place, alike);
+    nc_exchange_begin(&x, r->transfer, &r->stream[ranks], r->stream, r->sent);
+    delay(r->run, &own_dice);
+    if (nc_exchange_end(&x))
+        return 1;
+    for (int i = 0; i < ranks; i++)
+        wrong += i == me ? wrong_bytes(r, me, 0, 0, 0)
+                         : wrong_bytes(r, i, pair_of(r, i, me),
+                                       r->length[length_index(r, i, me, alike)], r->sent[i]);
+    return wrong;
+}
+
 static int barrier(struct rank *r, uint64_t *dice)
 {
     int error = (random_next(dice) % 2 ? nc_barrier_central : nc_barrier_dissemination)(
@@ -343,6 +410,7 @@ static const struct {
     {"gather", gather},
     {"gather_left", gather_left},
     {"allgather", allgather},
+    {"exchange", exchange},
     {"barrier", barrier},
     {"reduce", reduce},
     {"reduce_ordered", reduce_ordered},

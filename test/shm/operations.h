@@ -55,6 +55,12 @@ static inline size_t user_bytes_of(const struct run *run)
     return (2 * run->largest + 1000) / NC_LINE * NC_LINE;
 }
 
+/* The streams of a rank. */
+static inline size_t streams_of(const struct run *run)
+{
+    return run->geometry.ranks > 1 ? 2 * run->geometry.ranks : 2;
+}
+
 /* A random number. Ranks with equal states draw equal numbers, without shared memory. */
 static inline uint64_t random_next(uint64_t *state)
 {
@@ -104,10 +110,12 @@ struct rank {
     struct nc_transfer *transfer;
     struct nc_barrier *barrier;
     const struct place *place;
-    unsigned char *memory; /* [ranks + 1][user_bytes] user buffers of the streams */
+    unsigned char *memory; /* [streams][user_bytes] user buffers of the streams */
     size_t user_bytes;
-    struct typed *typed;      /* [ranks + 1] what a stream with gaps walks */
-    struct nc_stream *stream; /* [ranks + 1] one per message; the last for a rank's own message */
+    struct typed *typed; /* [streams] what a stream with gaps walks */
+    /* [streams] one per message; the one behind them for a rank's own message, or in an exchange
+     * one per message that it sends */
+    struct nc_stream *stream;
     /* [ranks] bytes of each message: at its writer, at its reader, as the operation reports them */
     size_t *length, *other, *sent;
     size_t element;      /* bytes of an element that is reduced */

@@ -319,8 +319,8 @@ static int rank_main(const void *argument, int rank)
                      .barrier = &barrier,
                      .place = &place,
                      .user_bytes = user_bytes_of(run),
-                     .typed = calloc(ranks + 1, sizeof *r.typed),
-                     .stream = calloc(ranks + 1, sizeof *r.stream),
+                     .typed = calloc(streams_of(run), sizeof *r.typed),
+                     .stream = calloc(streams_of(run), sizeof *r.stream),
                      .length = calloc(3 * ranks, sizeof *r.length),
                      .mate = make_mates((int) ranks, rank)};
     void *private_memory = malloc(nc_queue_private_bytes(&run->geometry));
@@ -329,7 +329,7 @@ static int rank_main(const void *argument, int rank)
     r.other = r.length + ranks;
     r.sent = r.other + ranks;
     r.memory = is_shared(run, rank) ? (unsigned char *) run->shared[rank] + NC_LINE
-                                    : malloc((ranks + 1) * r.user_bytes);
+                                    : malloc(streams_of(run) * r.user_bytes);
     make_place(&place, run);
     bcast.route = place.route[rank];
     pacing.waiter = &waiter;
@@ -366,7 +366,7 @@ static void check(struct run run)
     char *region[ranks], *shared[ranks];
     size_t segment = nc_layout_bytes(&run.geometry), bells = ranks * sizeof *run.bell,
            /* of a rank; nobody's message is at the first byte */
-        own = (ranks + 1) * user_bytes_of(&run) + NC_LINE,
+        own = streams_of(&run) * user_bytes_of(&run) + NC_LINE,
            bytes = segment + bells + (run.direct >= SHARED ? ranks * own : 0), shared_bytes[ranks];
 
     run.region = region;
@@ -852,6 +852,46 @@ static void allgathers(void **state)
                        .mismatch = true,
                        .operations = 700,
                        .largest = 9000,
+                       .delays = 50});
+}
+
+/* Blocks longer than the ring; rings of one to five slots; an odd number of ranks, in whose rounds
+ * one of them is alone; ranks that come late, and that sleep. */
+static void exchanges(void **state)
+{
+    (void) state;
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = "exchange",
+                       .operations = 2000,
+                       .largest = 150000,
+                       .delays = 100});
+    for (uint32_t slots = 1; slots <= 3; slots++)
+        check((struct run){.geometry = GEOMETRY(3 + slots, slots, 512, 1 + slots / 3),
+                           .kinds = "exchange",
+                           .operations = 700,
+                           .largest = 3000,
+                           .delays = 50,
+                           .waits = slots == 2 ? EITHER : YIELDING});
+    check((struct run){.geometry = GEOMETRY(3, 5, 1001, 1),
+                       .kinds = "exchange barrier",
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 700,
+                       .largest = 9000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 4, 512, 2),
+                       .kinds = "exchange",
+                       .typed = true,
+                       .operations = 700,
+                       .largest = 9000,
+                       .delays = 50,
+                       .waits = SLEEPING});
+    /* send control slots in use */
+    check((struct run){.geometry = GEOMETRY(9, 2, 64, 1),
+                       .kinds = "exchange gather",
+                       .nodes = 2,
+                       .operations = 2000,
+                       .largest = 300,
                        .delays = 50});
 }
 
@@ -1430,6 +1470,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(late_ranks),
                                        cmocka_unit_test(allgathers),
+                                       cmocka_unit_test(exchanges),
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(reduces_in_order),
                                        cmocka_unit_test(reduces_that_break),

@@ -116,9 +116,28 @@ static bool is_over(struct nc_queue *q, const struct nc_use *use)
     return true;
 }
 
+/* What to wait for where is_over has just said no: the first reader that is not through. */
+static struct nc_awaited over_of(const struct nc_queue *q, const struct nc_use *use)
+{
+    for (int list = 0; list < 2; list++) {
+        for (int i = 0; i < use->readers.count[list]; i++) {
+            int rank = use->readers.rank[list][i];
+            if (rank != q->rank && !nc_clock_reached(q->seen[rank], use->over))
+                return (struct nc_awaited){.word = nc_queue_ack(q, rank), .clock = use->over};
+        }
+    }
+    /* every reader is through: a word that is there already */
+    return (struct nc_awaited){.word = nc_queue_ack(q, q->rank), .clock = q->seen[q->rank]};
+}
+
 bool nc_queue_slot_is_free(struct nc_queue *q)
 {
     return is_over(q, &q->slot_use[q->head % q->geometry.slots]);
+}
+
+struct nc_awaited nc_queue_slot_free(const struct nc_queue *q)
+{
+    return over_of(q, &q->slot_use[q->head % q->geometry.slots]);
 }
 
 char *nc_queue_take_slot_again(struct nc_queue *q)
@@ -133,7 +152,7 @@ struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader)
 }
 
 /* The use of my send control slot of this operation. */
-static struct nc_use *control_use(struct nc_queue *q)
+static struct nc_use *control_use(const struct nc_queue *q)
 {
     return &q->control_use[q->operation & (q->geometry.send_controls - 1)];
 }
@@ -147,6 +166,11 @@ struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct n
 bool nc_queue_send_control_is_free(struct nc_queue *q)
 {
     return is_over(q, control_use(q));
+}
+
+struct nc_awaited nc_queue_send_control_free(const struct nc_queue *q)
+{
+    return over_of(q, control_use(q));
 }
 
 /* What `ack` of a reader must reach before fragment i is written into its receive ring. The first

@@ -102,7 +102,8 @@ struct nc_queue {
     struct nc_geometry geometry;
     struct nc_layout layout;
     int rank;
-    uint64_t operation;         /* number of the current operation, from 0 */
+    /* number of the current operation, from 0; nc_exchange sends for later operations, too */
+    uint64_t operation;
     uint64_t head;              /* slots of my send ring taken so far */
     struct nc_use *slot_use;    /* [slots] of my send ring */
     struct nc_use *control_use; /* [send_controls], behind slot_use in one array */
@@ -199,8 +200,10 @@ static inline int nc_queue_next(const struct nc_queue *q, int rank)
  * `used`. Returns the slot. */
 char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers);
 
-/* Writer: whether nc_queue_take_slot would return at once. */
+/* Writer: whether nc_queue_take_slot would return at once. nc_queue_slot_free: if not, what to wait
+ * for before asking again. */
 bool nc_queue_slot_is_free(struct nc_queue *q);
+struct nc_awaited nc_queue_slot_free(const struct nc_queue *q);
 
 /* Sender of a gather: the same as nc_queue_take_slot for a slot that it has taken in this operation
  * already, and of which it knows that its reader has read it. The new use is over when the one
@@ -216,8 +219,10 @@ struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader);
  * until the readers of its last use have ended that operation. */
 struct nc_control *nc_queue_take_send_control(struct nc_queue *q, const struct nc_readers *readers);
 
-/* Whether nc_queue_take_send_control would return at once. */
+/* Whether nc_queue_take_send_control would return at once. nc_queue_send_control_free: if not, what
+ * to wait for before asking again. */
 bool nc_queue_send_control_is_free(struct nc_queue *q);
+struct nc_awaited nc_queue_send_control_free(const struct nc_queue *q);
 
 /* Root of a scatter: whether fragment i of this operation may be written into the receive ring of
  * `reader`. Fragments are written in order, so all before i are written. nc_queue_recv_slot_free:

@@ -1,0 +1,188 @@
+/* The exchange of blocks between all pairs of ranks of a node: in each round a rank meets one other
+ * rank, writes its block for it into its own send ring, or inline into its own send control slot,
+ * and reads that rank's block out of there. coll/alltoall.c calls the functions of nc_exchange.h;
+ * the steps are nc_transfer's. Numbers are those of PROTOCOLS.md, section 3.9. */
+
+#include "nc_exchange.h"
+
+#include "../core/nc_pairs.h"
+
+/* Whom this rank meets in a round; itself: nobody. */
+static int partner_in(const struct nc_exchange *x, int round)
+{
+    const struct nc_queue *q = x->transfer->queue;
+
+    return nc_pairs_partner((int) q->geometry.ranks, q->rank, round);
+}
+
+/* Makes the operation of a round the current one. */
+static void turn_to(const struct nc_exchange *x, int round)
+{
+    x->transfer->queue->operation = x->first + (uint64_t) round;
+}
+
+/* ---- sending; the current operation is that of the round `sending` ---- */
+
+/* X1: takes the send control slot of the round, if it is free; sends a block that fits it. Returns
+ * whether it was free. */
+static bool begin_block(struct nc_exchange *x, int partner)
+{
+    struct nc_transfer *t = x->transfer;
+    struct nc_stream *block = &x->to[partner];
+    struct nc_readers reader = nc_queue_one(t->queue, partner);
+    struct nc_control *control;
+
+    if (!nc_queue_send_control_is_free(t->queue))
+        return false;
+    control = nc_queue_take_send_control(t->queue, &reader);
+    if (nc_transfer_is_inline(block)) {
+        x->out.copied = nc_transfer_inline(t, control, 0, block, 0);
+    } else {
+        nc_transfer_begin(t, &x->out, block, t->queue->rank);
+        nc_transfer_fill_slots(t, &x->out);
+    }
+    x->out.control = control;
+    return true;
+}
+
+/* X2: sends the next fragment of the block, if its slot is free. Returns whether it was. */
+static bool send_fragment(struct nc_exchange *x, int partner)
+{
+    struct nc_queue *q = x->transfer->queue;
+    struct nc_readers reader = nc_queue_one(q, partner);
+
+    if (!nc_queue_slot_is_free(q))
+        return false;
+    nc_transfer_send(x->transfer, &x->out, &reader, x->out.next++);
+    return true;
+}
+
+/* What comes next of X1 and X2. Returns whether it could be done without waiting. */
+static bool send_next(struct nc_exchange *x)
+{
+    int partner = partner_in(x, x->sending);
+
+    if (partner != x->transfer->queue->rank) {
+        if (!x->out.control && !begin_block(x, partner))
+            return false;
+        if (x->out.next < x->out.fragments && !send_fragment(x, partner))
+            return false;
+        if (x->out.next < x->out.fragments)
+            return true;
+        nc_transfer_keep_first(&x->copied, x->out.copied);
+    }
+    x->out = (struct nc_flow){.next = 0};
+    x->sending++;
+    return true;
+}
+
+/* Sends all it can without waiting, also for rounds whose blocks it has still to receive. Returns
+ * whether there was anything. */
+static bool send_ahead(struct nc_exchange *x)
+{
+    int before = x->sending;
+    uint64_t next = x->out.next;
+
+    while (x->sending < x->rounds) {
+        turn_to(x, x->sending);
+        if (!send_next(x))
+            break;
+    }
+    turn_to(x, x->receiving);
+    return x->sending > before || x->out.next > next;
+}
+
+/* ---- receiving; the current operation is that of the round `receiving` ---- */
+
+/* Whether this rank has still to read a block, or the next fragment of it, in this round, and has
+ * sent as much of its own block for that rank, whose place this one may take. */
+static bool may_read(const struct nc_exchange *x, int partner)
+{
+    const struct nc_flow *in = &x->in;
+
+    return partner != x->transfer->queue->rank && (in->next == 0 || in->next < in->fragments) &&
+           (x->sending > x->receiving || x->out.next > in->next);
+}
+
+/* X3: reads what is announced: the inline block, or the next fragment. */
+static void receive_next(struct nc_exchange *x, int partner)
+{
+    struct nc_transfer *t = x->transfer;
+    struct nc_flow *in = &x->in;
+    uint64_t i = in->next++;
+
+    if (i == 0) {
+        nc_transfer_meet(t, in, nc_queue_send_control(t->queue, partner), &x->from[partner],
+                         partner, (int) t->queue->geometry.ranks - 1);
+        x->sent[partner] = in->header.total;
+    }
+    if (in->fragments == 0)
+        nc_transfer_payload(t, in, in->how);
+    else
+        nc_transfer_out(t, in, i, nc_transfer_source(t, in, i));
+    nc_transfer_acknowledge(t, i + 1, i + 1 < in->fragments, t->queue->geometry.set_slots);
+}
+
+/* What comes next in the round: X3, or, when both blocks are through, its end, X4. Returns whether
+ * it could be done without waiting. */
+static bool receive(struct nc_exchange *x)
+{
+    struct nc_queue *q = x->transfer->queue;
+    int partner = partner_in(x, x->receiving);
+    bool read = partner == q->rank || (x->in.next > 0 && x->in.next >= x->in.fragments);
+
+    if (read && x->sending > x->receiving) {
+        nc_transfer_keep_first(&x->copied, x->in.copied);
+        x->in = (struct nc_flow){.next = 0};
+        nc_queue_end(q);
+        x->receiving++;
+        return true;
+    }
+    if (!may_read(x, partner) ||
+        !nc_queue_is_announced(q, nc_queue_send_control(q, partner), x->in.next + 1))
+        return false;
+    receive_next(x, partner);
+    return true;
+}
+
+/* ---- the call ---- */
+
+/* X5: waits for what X1 or X2 needs, or X3, whichever comes first. */
+static void await_any(struct nc_exchange *x)
+{
+    struct nc_queue *q = x->transfer->queue;
+    int n = 0, partner = partner_in(x, x->receiving);
+    struct nc_awaited awaited[2];
+
+    if (x->sending < x->rounds) {
+        turn_to(x, x->sending);
+        awaited[n++] = x->out.control ? nc_queue_slot_free(q) : nc_queue_send_control_free(q);
+        turn_to(x, x->receiving);
+    }
+    if (may_read(x, partner))
+        awaited[n++] = nc_queue_announced(q, nc_queue_send_control(q, partner), x->in.next + 1);
+    nc_wait_any(awaited, n, q->waiter);
+}
+
+void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *t, struct nc_stream *to,
+                       struct nc_stream *from, size_t *sent)
+{
+    *x = (struct nc_exchange){.transfer = t,
+                              .to = to,
+                              .from = from,
+                              .sent = sent,
+                              .first = t->queue->operation,
+                              .rounds = nc_pairs_rounds((int) t->queue->geometry.ranks)};
+    send_ahead(x);
+}
+
+int nc_exchange_end(struct nc_exchange *x)
+{
+    while (x->receiving < x->rounds) {
+        bool any = send_ahead(x);
+        any |= receive(x);
+        if (!any)
+            await_any(x);
+    }
+    return x->copied;
+}
