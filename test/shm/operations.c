@@ -314,23 +314,39 @@ static void to_exchange(struct rank *r, bool in_place, bool alike)
     }
 }
 
+static void sent_in_exchange(void *context, int rank, struct nc_stream *stream)
+{
+    const struct rank *r = context;
+
+    *stream = r->stream[(int) r->run->geometry.ranks + rank];
+}
+
+static void received_in_exchange(void *context, int rank, struct nc_stream *stream)
+{
+    const struct rank *r = context;
+
+    *stream = r->stream[rank];
+}
+
 static int exchange(struct rank *r, uint64_t *dice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
-    bool alike = random_next(dice) % 2, in_place = alike && !r->run->mismatch;
+    bool alike = random_next(dice) % 2, in_place = alike && !r->run->mismatch, fit = true;
     uint64_t own_dice = (uint64_t) r->operation * 64 + (uint64_t) me;
+    struct nc_exchange_blocks blocks = {sent_in_exchange, received_in_exchange, r};
     struct nc_exchange x;
 
     to_exchange(r, in_place, alike);
-    nc_exchange_begin(&x, r->transfer, &r->stream[ranks], r->stream, r->sent);
+    nc_exchange_begin(&x, r->transfer, &blocks);
     delay(r->run, &own_dice);
     if (nc_exchange_end(&x))
         return 1;
-    for (int i = 0; i < ranks; i++)
-        wrong += i == me ? wrong_bytes(r, me, 0, 0, 0)
-                         : wrong_bytes(r, i, pair_of(r, i, me),
-                                       r->length[length_index(r, i, me, alike)], r->sent[i]);
-    return wrong;
+    for (int i = 0; i < ranks; i++) {
+        size_t sent = i == me ? 0 : r->length[length_index(r, i, me, alike)];
+        wrong += wrong_bytes(r, i, i == me ? 0 : pair_of(r, i, me), sent, sent);
+        fit = fit && sent <= r->typed[i].length;
+    }
+    return wrong + ((x.too_long > x.room) != !fit);
 }
 
 static int barrier(struct rank *r, uint64_t *dice)

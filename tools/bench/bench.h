@@ -57,6 +57,7 @@ void floor_gather(const struct call *call);
 void floor_allgather(const struct call *call);
 void floor_reduce(const struct call *call);
 void floor_allreduce(const struct call *call);
+void floor_alltoall(const struct call *call);
 
 /* ---- collectives.c ---- */
 

@@ -46,10 +46,11 @@ static bool bcast_verify(const struct call *c)
 
 /* ---- scatter, gather, allgather: block i belongs to rank i ---- */
 
-/* Counts and displacements of equal blocks, for MPI_Scatterv, MPI_Gatherv and MPI_Allgatherv. */
+/* Counts, displacements and types of equal blocks, for the v and w forms. */
 static struct {
     size_t m;
     int ranks, *counts, *displs;
+    MPI_Datatype *types;
 } equal;
 
 static void make_equal(const struct call *c)
@@ -58,11 +59,13 @@ static void make_equal(const struct call *c)
         return;
     equal.counts = realloc(equal.counts, sizeof *equal.counts * (size_t) c->ranks);
     equal.displs = realloc(equal.displs, sizeof *equal.displs * (size_t) c->ranks);
-    if (!equal.counts || !equal.displs)
+    equal.types = realloc(equal.types, sizeof *equal.types * (size_t) c->ranks);
+    if (!equal.counts || !equal.displs || !equal.types)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     for (int i = 0; i < c->ranks; i++) {
         equal.counts[i] = (int) c->m;
         equal.displs[i] = i * (int) c->m;
+        equal.types[i] = MPI_BYTE;
     }
     equal.m = c->m;
     equal.ranks = c->ranks;
@@ -153,6 +156,50 @@ static bool blocks_are_all(const struct call *c)
 static bool verify_at_root(const struct call *c)
 {
     return c->rank != c->root || blocks_are(c->out, c);
+}
+
+/* ---- alltoall: block i is for rank i, and from rank i ---- */
+
+static int alltoall(const struct call *c)
+{
+    return MPI_Alltoall(c->in, (int) c->m, MPI_BYTE, c->out, (int) c->m, MPI_BYTE, c->comm);
+}
+
+static int alltoallv(const struct call *c)
+{
+    make_equal(c);
+    return MPI_Alltoallv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, equal.counts,
+                         equal.displs, MPI_BYTE, c->comm);
+}
+
+static int alltoallw(const struct call *c)
+{
+    make_equal(c);
+    return MPI_Alltoallw(c->in, equal.counts, equal.displs, equal.types, c->out, equal.counts,
+                         equal.displs, equal.types, c->comm);
+}
+
+/* The seed of the block from one rank to another. */
+static unsigned pair_seed(const struct call *c, int from, int to)
+{
+    return c->seed + (unsigned) (from * c->ranks + to) * 5;
+}
+
+static void fill_pairs(const struct call *c)
+{
+    for (int i = 0; i < c->ranks; i++) {
+        fill_block(c->in + (size_t) i * c->m, c->m, pair_seed(c, c->rank, i));
+        fill_block(c->out + (size_t) i * c->m, c->m, pair_seed(c, i, c->rank) + 1);
+    }
+}
+
+static bool verify_pairs(const struct call *c)
+{
+    for (int i = 0; i < c->ranks; i++) {
+        if (!block_is(c->out + (size_t) i * c->m, c->m, pair_seed(c, i, c->rank)))
+            return false;
+    }
+    return true;
 }
 
 /* ---- reduce, allreduce: sums of the longest numbers that a block can be divided into ---- */
@@ -273,6 +320,12 @@ static const struct collective table[] = {
      floor_reduce},
     {"allreduce", false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums,
      floor_allreduce},
+    {"alltoall", false, false, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoall, fill_pairs, verify_pairs,
+     floor_alltoall},
+    {"alltoallv", false, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallv, fill_pairs, verify_pairs,
+     floor_alltoall},
+    {"alltoallw", false, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallw, fill_pairs, verify_pairs,
+     floor_alltoall},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 

@@ -91,6 +91,20 @@ void floor_allgather(const struct call *c)
     collect(c);
 }
 
+/* Each block but the own one goes in and comes out once. */
+void floor_alltoall(const struct call *c)
+{
+    for (int i = 0; i < c->ranks; i++) {
+        if (i != c->rank)
+            in(c->in + (size_t) i * c->m, c->m);
+    }
+    for (int i = 0; i < c->ranks; i++) {
+        if (i != c->rank)
+            out(c->out + (size_t) i * c->m, c->m);
+    }
+    memcpy(c->out + (size_t) c->rank * c->m, c->in + (size_t) c->rank * c->m, c->m);
+}
+
 /* A chain: each rank combines what one other rank has with its own, the last one only sends. */
 void floor_reduce(const struct call *c)
 {

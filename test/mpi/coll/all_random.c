@@ -14,6 +14,7 @@
 
 #include "core/nc_variable.h"
 #include "numacoll_vars.h" /* made by maint/gencvars */
+#include "alltoall.h"
 #include "reductions.h"
 
 /* ---- dice ---- */
@@ -49,11 +50,9 @@ static void free_layouts(void)
         MPI_Type_free(&layouts[i].type);
 }
 
-/* Displacements for blocks in a random order with random gaps. */
-static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs)
+/* A random order of blocks, and a random gap for each. */
+static void shuffle(int blocks, int *order, int *gaps)
 {
-    int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS];
-
     for (int i = 0; i < blocks; i++) {
         order[i] = i;
         gaps[i] = (int) (next(&own) % 4);
@@ -63,6 +62,14 @@ static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs
         order[i] = order[k];
         order[k] = t;
     }
+}
+
+/* Displacements for blocks in a random order with random gaps. */
+static void scatter_blocks(int blocks, const MPI_Count *counts, MPI_Aint *displs)
+{
+    int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS];
+
+    shuffle(blocks, order, gaps);
     nc_place(blocks, counts, order, gaps, displs);
 }
 
@@ -160,16 +167,68 @@ static void do_reduction(int call)
     nc_reduce(&r, call);
 }
 
+/* One side of an alltoall, with these counts. */
+static void make_side(const struct nc_alltoall *a, struct nc_side *side, const MPI_Count *counts)
+{
+    const struct nc_layout *layout[NC_MOST_RANKS];
+    int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS];
+    MPI_Aint displs[NC_MOST_RANKS];
+
+    if (a->collective == NC_ALLTOALLW) {
+        for (int i = 0; i < size; i++)
+            layout[i] = &layouts[next(&own) % 3];
+        shuffle(size, order, gaps);
+        nc_side_make_w(side, layout, size, counts, order, gaps);
+        return;
+    }
+    scatter_blocks(size, counts, displs);
+    nc_side_make(side, &layouts[next(&own) % 3], size, counts,
+                 a->collective == NC_ALLTOALLV ? displs : NULL);
+}
+
+/* Draws how long the block of each pair of ranks is, in place the same in both directions. */
+static void random_pairs(const struct nc_alltoall *a, MPI_Count *sent, MPI_Count *received)
+{
+    int all = random_count() / 2;
+
+    for (int from = 0; from < size; from++) {
+        for (int to = 0; to < size; to++) {
+            MPI_Count count = a->collective == NC_ALLTOALL ? all : random_count() / 2;
+            if (from == rank)
+                sent[to] = count;
+            if (to == rank && (!a->in_place || from <= to))
+                received[from] = count;
+            if (from == rank && a->in_place && to > from)
+                received[to] = count;
+        }
+    }
+}
+
+static void do_alltoall(int call)
+{
+    static const int collectives[] = {NC_ALLTOALL, NC_ALLTOALLV, NC_ALLTOALLW};
+    static struct nc_alltoall a;
+    MPI_Count sent[NC_MOST_RANKS], received[NC_MOST_RANKS];
+
+    a.collective = collectives[below(3)];
+    a.comm = comm;
+    a.in_place = below(4) == 0;
+    a.large = below(4) == 0;
+    nc_say("call %d: %s%s", call, nc_names[a.collective], a.in_place ? ", in place" : "");
+    random_pairs(&a, sent, received);
+    if (!a.in_place)
+        make_side(&a, &a.sent, sent);
+    make_side(&a, &a.received, received);
+    nc_exchange_pairs(&a, call);
+}
+
 /* What a call is drawn from: the more weight, the more often. A new collective is a row at the end.
  */
 static struct {
     int weight;
     void (*function)(int call);
 } kinds_of_calls[] = {
-    {1, do_barrier},
-    {1, do_bcast},
-    {6, do_move},
-    {3, do_reduction},
+    {1, do_barrier}, {1, do_bcast}, {6, do_move}, {3, do_reduction}, {3, do_alltoall},
 };
 
 enum { ROWS = sizeof kinds_of_calls / sizeof *kinds_of_calls };

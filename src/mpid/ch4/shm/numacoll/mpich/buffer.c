@@ -116,11 +116,13 @@ struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
     /* unsigned, which may overflow: a block without bytes may be anywhere */
     uintptr_t at = b->counts ? (uintptr_t) b->displs[rank]
                              : (uintptr_t) rank * (uintptr_t) b->count;
-    MPI_Aint extent;
+    MPI_Aint extent = 1;
 
-    MPIR_Datatype_get_extent_macro(b->datatype, extent);
+    if (!b->datatypes)
+        MPIR_Datatype_get_extent_macro(b->datatype, extent);
     return (struct nc_typed){(void *) ((uintptr_t) b->buffer + at * (uintptr_t) extent),
-                             b->counts ? b->counts[rank] : b->count, b->datatype};
+                             b->counts ? b->counts[rank] : b->count,
+                             b->datatypes ? b->datatypes[rank] : b->datatype};
 }
 
 /* ---- rows ---- */

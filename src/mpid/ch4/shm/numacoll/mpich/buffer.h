@@ -73,6 +73,8 @@ struct nc_blocks {
     /* of a v form: [ranks] elements, and [ranks] extents of the datatype from the buffer's start */
     const MPI_Aint *counts, *displs;
     MPI_Datatype datatype;
+    /* of alltoallw: [ranks] used instead of `datatype`, and `displs` are bytes; else NULL */
+    const MPI_Datatype *datatypes;
 };
 
 /* The block of one rank. */

@@ -54,6 +54,7 @@ struct place {
     char collective[64];
     const char *kind;  /* kind of communicator: "intra", "inter", or NULL: either */
     bool parent;       /* the communicator has sub-communicators of nodes */
+    bool not_in_place; /* the send buffer is not MPI_IN_PLACE */
     const char *local; /* a condition that ranks may answer differently, or NULL */
 };
 
@@ -339,17 +340,22 @@ static bool known_condition(const char *condition)
 }
 
 /* Whether ranks may answer a condition differently in a correct program: it depends on what is
- * significant at the root only, on a rank's own counts, or on a count alone where only the bytes
- * must be the same on all ranks. */
-static bool is_local(const char *condition, const char *collective)
+ * significant at the root only, on a rank's own counts, on a count alone where only the bytes must
+ * be the same on all ranks, or on the arguments of a send buffer that may be MPI_IN_PLACE. */
+static bool is_local(const char *condition, const struct place *place)
 {
+    const char *collective = place->collective;
+    bool total = starts_with(condition, "total_msg_size");
+
     if (strstr(condition, "=any"))
         return false;
     return (starts_with(condition, "count") &&
             in_words("bcast allgather iallgather", collective)) ||
-           (starts_with(condition, "total_msg_size") &&
+           (total &&
             in_words("gather scatter igather iscatter alltoallv alltoallw ialltoallv ialltoallw",
-                     collective));
+                     collective)) ||
+           ((total || starts_with(condition, "avg_msg_size")) && !place->not_in_place &&
+            in_words("alltoall ialltoall", collective));
 }
 
 /* Checks a condition, and adds to `place` what it settles. */
@@ -363,6 +369,7 @@ static bool check_condition(struct check *c, const char *condition, struct place
     if (starts_with(condition, "comm_type="))
         place->kind = strcmp(condition, "comm_type=intra") ? "inter" : "intra";
     place->parent = place->parent || !strcmp(condition, "comm_hierarchy=parent");
+    place->not_in_place = place->not_in_place || !strcmp(condition, "is_sendbuf_inplace=no");
     return true;
 }
 
@@ -454,14 +461,15 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
         find_key(c, key);
         if (strstr(last, "=any"))
             good = wrong(c, c->at, "%s: never reached: what comes before always holds", name);
-        if (!here.local && is_local(name, place->collective)) {
+        if (!here.local && is_local(name, &here)) {
             snprintf(local, sizeof local, "%s", name);
             here.local = local;
         }
         good = good && check_node(c, object, name, value, &here);
-        /* the keys that follow are for the other kind of communicator */
+        /* the keys that follow are for the other kind of communicator, or the other send buffers */
         if (starts_with(name, "comm_type="))
             here.kind = strcmp(name, "comm_type=intra") ? "intra" : "inter";
+        here.not_in_place = here.not_in_place || !strcmp(name, "is_sendbuf_inplace=yes");
         snprintf(last, sizeof last, "%s", name);
         MPL_free(name);
         if (!good)
@@ -482,7 +490,7 @@ static bool check_tree(struct check *c, struct json_object *object, const struct
 
 static bool check_collectives(struct check *c, struct json_object *root)
 {
-    struct place place = {.kind = NULL, .parent = false, .local = NULL};
+    struct place place = {.kind = NULL, .parent = false, .not_in_place = false, .local = NULL};
     char missing[64];
     size_t n;
 

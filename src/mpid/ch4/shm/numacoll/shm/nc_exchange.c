@@ -28,17 +28,17 @@ static void turn_to(const struct nc_exchange *x, int round)
 static bool begin_block(struct nc_exchange *x, int partner)
 {
     struct nc_transfer *t = x->transfer;
-    struct nc_stream *block = &x->to[partner];
     struct nc_readers reader = nc_queue_one(t->queue, partner);
     struct nc_control *control;
 
     if (!nc_queue_send_control_is_free(t->queue))
         return false;
     control = nc_queue_take_send_control(t->queue, &reader);
-    if (nc_transfer_is_inline(block)) {
-        x->out.copied = nc_transfer_inline(t, control, 0, block, 0);
+    x->blocks->sent(x->blocks->context, partner, &x->sent);
+    if (nc_transfer_is_inline(&x->sent)) {
+        x->out.copied = nc_transfer_inline(t, control, 0, &x->sent, 0);
     } else {
-        nc_transfer_begin(t, &x->out, block, t->queue->rank);
+        nc_transfer_begin(t, &x->out, &x->sent, t->queue->rank);
         nc_transfer_fill_slots(t, &x->out);
     }
     x->out.control = control;
@@ -104,6 +104,20 @@ static bool may_read(const struct nc_exchange *x, int partner)
            (x->sending > x->receiving || x->out.next > in->next);
 }
 
+/* X3, for the first part of a block: reads its header. */
+static void meet(struct nc_exchange *x, int partner)
+{
+    struct nc_transfer *t = x->transfer;
+
+    x->blocks->received(x->blocks->context, partner, &x->received);
+    nc_transfer_meet(t, &x->in, nc_queue_send_control(t->queue, partner), &x->received, partner,
+                     (int) t->queue->geometry.ranks - 1);
+    if (x->in.header.total > x->received.length && !x->too_long) {
+        x->too_long = x->in.header.total;
+        x->room = x->received.length;
+    }
+}
+
 /* X3: reads what is announced: the inline block, or the next fragment. */
 static void receive_next(struct nc_exchange *x, int partner)
 {
@@ -111,11 +125,8 @@ static void receive_next(struct nc_exchange *x, int partner)
     struct nc_flow *in = &x->in;
     uint64_t i = in->next++;
 
-    if (i == 0) {
-        nc_transfer_meet(t, in, nc_queue_send_control(t->queue, partner), &x->from[partner],
-                         partner, (int) t->queue->geometry.ranks - 1);
-        x->sent[partner] = in->header.total;
-    }
+    if (i == 0)
+        meet(x, partner);
     if (in->fragments == 0)
         nc_transfer_payload(t, in, in->how);
     else
@@ -164,15 +175,17 @@ static void await_any(struct nc_exchange *x)
     nc_wait_any(awaited, n, q->waiter);
 }
 
-void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *t, struct nc_stream *to,
-                       struct nc_stream *from, size_t *sent)
+void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *t,
+                       const struct nc_exchange_blocks *blocks)
 {
-    *x = (struct nc_exchange){.transfer = t,
-                              .to = to,
-                              .from = from,
-                              .sent = sent,
-                              .first = t->queue->operation,
-                              .rounds = nc_pairs_rounds((int) t->queue->geometry.ranks)};
+    x->transfer = t;
+    x->blocks = blocks;
+    x->first = t->queue->operation;
+    x->rounds = nc_pairs_rounds((int) t->queue->geometry.ranks);
+    x->sending = x->receiving = 0;
+    x->out = x->in = (struct nc_flow){.next = 0};
+    x->too_long = x->room = 0;
+    x->copied = 0;
     send_ahead(x);
 }
 

@@ -1,0 +1,9 @@
+/* Tests MPI_Alltoall: blocks of many lengths, types that differ between sender and receiver, in
+ * place. */
+
+#include "alltoall.h"
+
+int main(int argc, char **argv)
+{
+    return nc_alltoall_main(argc, argv, NC_ALLTOALL);
+}
