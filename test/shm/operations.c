@@ -334,16 +334,23 @@ static int exchange(struct rank *r, uint64_t *dice)
     bool alike = random_next(dice) % 2, in_place = alike && !r->run->mismatch, fit = true;
     uint64_t own_dice = (uint64_t) r->operation * 64 + (uint64_t) me;
     struct nc_exchange_blocks blocks = {sent_in_exchange, received_in_exchange, r};
+    int teams = 1 + (int) (random_next(dice) % (unsigned) ranks);
+    struct nc_team team;
     struct nc_exchange x;
 
+    teams = ranks % teams ? 1 : teams; /* which have the same size */
+    team = team_of(r, teams);
     to_exchange(r, in_place, alike);
-    nc_exchange_begin(&x, r->transfer, &blocks);
+    nc_exchange_begin(&x, r->transfer, &team, &blocks);
     delay(r->run, &own_dice);
     if (nc_exchange_end(&x))
         return 1;
     for (int i = 0; i < ranks; i++) {
-        size_t sent = i == me ? 0 : r->length[length_index(r, i, me, alike)];
-        wrong += wrong_bytes(r, i, i == me ? 0 : pair_of(r, i, me), sent, sent);
+        bool is_partner = i != me && is_mate(r, teams, i);
+        size_t sent = is_partner ? r->length[length_index(r, i, me, alike)] : 0;
+        if (!is_partner && in_place && i != me)
+            continue; /* there is what this rank would have sent */
+        wrong += wrong_bytes(r, i, pair_of(r, i, me), sent, sent);
         fit = fit && sent <= r->typed[i].length;
     }
     return wrong + ((x.too_long > x.room) != !fit);

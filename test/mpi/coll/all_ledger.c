@@ -3,7 +3,8 @@
  * over all roots; and `busiest HIGHEST`, what one rank has copied to and from shared memory at
  * most. test/mpi/topology and test/numa know what they must be.
  *
- *   all_ledger bcast|allgather|reduce|allreduce [STEP]    the roots are 0, STEP, 2 STEP, .. */
+ *   all_ledger bcast|allgather|reduce|allreduce|alltoall [STEP]    the roots are 0, STEP, 2 STEP,
+ * .. */
 #include "nctest.h"
 
 enum { M = 1 << 20, INTS = M / (int) sizeof(int) };
@@ -35,6 +36,19 @@ static void allgather(unsigned char *buffer, int call)
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer, (int) block, MPI_BYTE,
                   MPI_COMM_WORLD);
     check(buffer, call);
+}
+
+/* Blocks of M / ranks bytes, in place. */
+static void alltoall(unsigned char *buffer, int call)
+{
+    size_t block = (size_t) (M / nc_size);
+
+    for (size_t i = 0; i < M; i++)
+        buffer[i] = nc_byte(i % block, call + nc_rank * nc_size + (int) (i / block));
+    nc_count(NC_ALLTOALL, MPI_COMM_WORLD);
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer, (int) block, MPI_BYTE, MPI_COMM_WORLD);
+    for (size_t i = 0; i < block * (size_t) nc_size; i++)
+        nc_errors += buffer[i] != nc_byte(i % block, call + (int) (i / block) * nc_size + nc_rank);
 }
 
 /* A sum of ints: element i of rank r is i + r. root -1: allreduce. */
@@ -84,7 +98,9 @@ static const struct {
     const char *name;
     void (*call)(unsigned char *buffer, int root);
 } calls[] = {
-    {"bcast", broadcast}, {"allgather", allgather}, {"reduce", reduce}, {"allreduce", allreduce}};
+    {"bcast", broadcast},     {"allgather", allgather}, {"reduce", reduce},
+    {"allreduce", allreduce}, {"alltoall", alltoall},
+};
 
 int main(int argc, char **argv)
 {

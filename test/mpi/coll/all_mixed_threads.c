@@ -17,6 +17,7 @@ struct job {
     int *place; /* [MOST] the window's memory */
     int number, rank, size, round, errors, calls[NC_COLLECTIVE_COUNT];
     int *own, *all, *counts, *displs; /* [MOST], [size * MOST], [size], [size] */
+    MPI_Datatype *types;              /* [size] */
 };
 
 /* Element i of a rank's block of this round. */
@@ -66,12 +67,15 @@ static void call(struct job *job, int kind, int root, int m)
     int *own = job->own, *all = job->all, *counts = job->counts, *displs = job->displs;
     bool is_root = job->rank == root;
 
-    job->calls[kind] += job->size > 1;
     for (int r = 0; r < job->size; r++) {
         counts[r] = m;
-        displs[r] = r * m;
+        displs[r] = r * m * (kind == NC_ALLTOALLW ? (int) sizeof(int) : 1);
     }
     fill(job, own, job->rank, m);
+    if (kind == NC_ALLTOALL || kind == NC_ALLTOALLV || kind == NC_ALLTOALLW) {
+        for (int r = 0; r < job->size; r++)
+            fill(job, all + r * m, job->rank, m);
+    }
     if (kind == NC_SCATTER || kind == NC_SCATTERV) {
         fill_all(job, is_root ? m : 0);
         memset(own, 0, sizeof *own * (size_t) m);
@@ -116,7 +120,22 @@ static void call(struct job *job, int kind, int root, int m)
             MPI_Allreduce(own, all, m, MPI_INT, MPI_SUM, comm);
             check_sums(job, m);
             break;
+        case NC_ALLTOALL:
+            MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, all, m, MPI_INT, comm);
+            check_all(job, m);
+            break;
+        case NC_ALLTOALLV:
+            MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_INT, all, counts, displs, MPI_INT, comm);
+            check_all(job, m);
+            break;
+        case NC_ALLTOALLW:
+            MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, all, counts, displs, job->types, comm);
+            check_all(job, m);
+            break;
+        default: /* a collective that is not tested here */
+            return;
     }
+    job->calls[kind] += job->size > 1;
 }
 
 /* A block goes from each rank to the next, by a message or into the window. */
@@ -176,6 +195,9 @@ static void begin(struct job *job, int number)
     job->all = malloc((size_t) job->size * MOST * sizeof(int));
     job->counts = malloc((size_t) job->size * sizeof(int));
     job->displs = malloc((size_t) job->size * sizeof(int));
+    job->types = malloc((size_t) job->size * sizeof(MPI_Datatype));
+    for (int r = 0; r < job->size; r++)
+        job->types[r] = MPI_INT;
 }
 
 static void end(struct job *job)
@@ -187,6 +209,7 @@ static void end(struct job *job)
     free(job->all);
     free(job->counts);
     free(job->displs);
+    free(job->types);
     MPI_Win_free(&job->window);
     MPI_Comm_free(&job->comm);
 }

@@ -1,9 +1,10 @@
 /* MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw. entry.c calls these bodies on every rank; inside the
- * node they use shm/nc_exchange.h. Each pair of ranks on different nodes exchanges its blocks by
- * messages of its own (net.h). */
+ * node they use shm/nc_exchange.h, by alltoall_rows.c where the blocks of an alltoall are short.
+ * Each pair of ranks on different nodes exchanges its blocks by messages of its own (net.h). */
 
 #include "../core/nc_pairs.h"
 #include "../shm/nc_exchange.h"
+#include "alltoall_rows.h"
 #include "bodies.h"
 #include "net.h"
 
@@ -51,22 +52,29 @@ static int copy_own(const struct alltoall *a)
     return is_in_place(a) ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
 }
 
-/* The own block is copied while those of others are on their way. */
-static int inside_node(struct alltoall *a)
+/* Each block by itself. The own one is copied while those of others are on their way. */
+static int exchange_all(struct alltoall *a)
 {
     const struct nc_exchange_blocks blocks = {sent_to, received_from, a};
+    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(a->call);
+    struct nc_team all = nc_queue_everybody(transfer->queue);
     struct nc_exchange x;
     int mpi_errno;
 
+    a->member = MPIDI_NUMACOLL_members(a->call);
+    nc_exchange_begin(&x, transfer, &all, &blocks);
+    mpi_errno = copy_own(a);
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
+    return mpi_errno;
+}
+
+static int inside_node(struct alltoall *a)
+{
     if (a->call->state->size == 1)
         return copy_own(a);
-    a->member = MPIDI_NUMACOLL_members(a->call);
-    nc_exchange_begin(&x, MPIDI_NUMACOLL_transfer(a->call), &blocks);
-    mpi_errno = copy_own(a);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_exchange_end(&x)));
-    if (x.too_long > x.room)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal(x.too_long, x.room));
-    return mpi_errno;
+    return MPIDI_NUMACOLL_goes_by_rows(a->call, a->sent)
+               ? MPIDI_NUMACOLL_alltoall_rows(a->call, a->sent, a->received)
+               : exchange_all(a);
 }
 
 /* ---- between nodes ---- */

@@ -10,9 +10,7 @@
 /* Whom this rank meets in a round; itself: nobody. */
 static int partner_in(const struct nc_exchange *x, int round)
 {
-    const struct nc_queue *q = x->transfer->queue;
-
-    return nc_pairs_partner((int) q->geometry.ranks, q->rank, round);
+    return x->team->rank[nc_pairs_partner(x->team->size, x->team->index, round)];
 }
 
 /* Makes the operation of a round the current one. */
@@ -111,7 +109,7 @@ static void meet(struct nc_exchange *x, int partner)
 
     x->blocks->received(x->blocks->context, partner, &x->received);
     nc_transfer_meet(t, &x->in, nc_queue_send_control(t->queue, partner), &x->received, partner,
-                     (int) t->queue->geometry.ranks - 1);
+                     x->team->size - 1);
     if (x->in.header.total > x->received.length && !x->too_long) {
         x->too_long = x->in.header.total;
         x->room = x->received.length;
@@ -175,13 +173,14 @@ static void await_any(struct nc_exchange *x)
     nc_wait_any(awaited, n, q->waiter);
 }
 
-void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *t,
+void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *t, const struct nc_team *team,
                        const struct nc_exchange_blocks *blocks)
 {
     x->transfer = t;
+    x->team = team;
     x->blocks = blocks;
     x->first = t->queue->operation;
-    x->rounds = nc_pairs_rounds((int) t->queue->geometry.ranks);
+    x->rounds = nc_pairs_rounds(team->size);
     x->sending = x->receiving = 0;
     x->out = x->in = (struct nc_flow){.next = 0};
     x->too_long = x->room = 0;

@@ -18,6 +18,7 @@ struct nc_exchange_blocks {
 /* A rank's part in a call. Private to the rank. A round is an operation of the queue. */
 struct nc_exchange {
     struct nc_transfer *transfer;
+    const struct nc_team *team;
     const struct nc_exchange_blocks *blocks;
     uint64_t first; /* the operation of round 0 */
     int rounds;
@@ -31,16 +32,16 @@ struct nc_exchange {
     int copied; /* 0, or the first error of a copy */
 };
 
-/* Begins an exchange of blocks between all pairs of the node's ranks: sends what fits the rank's
- * own slots and control slots, and waits for nobody. The caller then copies its own block. Every
- * rank of the node calls it, and nc_exchange_end.
+/* Begins an exchange of blocks between all pairs of ranks of a team: sends what fits the rank's own
+ * slots and control slots, and waits for nobody. The caller then copies its own block. Every rank
+ * of the node calls it, and nc_exchange_end, each with its own team; all teams have the same size.
  *
- * blocks: it must live until nc_exchange_end. The streams for a rank and from it may be the same
- * buffer with the same type, if the block that the other rank sends is as long: it is overwritten
- * behind what has been sent. Otherwise the lengths may differ: what is too much for a stream is
- * dropped, what is missing stays as it was. */
+ * team, blocks: they must live until nc_exchange_end. The streams for a rank and from it may be the
+ * same buffer with the same type, if the block that the other rank sends is as long: it is
+ * overwritten behind what has been sent. Otherwise the lengths may differ: what is too much for a
+ * stream is dropped, what is missing stays as it was. */
 void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *transfer,
-                       const struct nc_exchange_blocks *blocks);
+                       const struct nc_team *team, const struct nc_exchange_blocks *blocks);
 
 /* Sends and receives the rest. 0, or the first error of a copy; after it the other ranks are still
  * served. */
