@@ -20,9 +20,9 @@ static double most_ranks(const struct options *o)
 {
     double nodes = 1;
 
-    for (const char *c = o->nodes ? o->nodes : ""; *c; c++)
+    for (const char *c = o->cluster.nodes ? o->cluster.nodes : ""; *c; c++)
         nodes += *c == ',';
-    return nodes * machine_most(o->topology);
+    return nodes * machine_most(o->cluster.topology);
 }
 
 static void show(const struct options *o)
@@ -41,13 +41,14 @@ static void run(int argc, char **argv)
     options_parse(&o, argc, argv);
     for (int i = 0; i < SETTINGS; i++)
         assert(*options_setting(&o, (enum setting) i));
-    assert(o.ranks >= 0 && o.ranks <= MAX_RANKS);
-    if (!strncmp(o.topology, "xml:", 4) || o.network) /* files have targets of their own */
+    assert(o.cluster.ranks >= 0 && o.cluster.ranks <= MAX_RANKS);
+    if (!strncmp(o.cluster.topology, "xml:", 4) ||
+        o.cluster.network) /* files have targets of their own */
         return;
-    if (!*o.topology) /* takes long: the machine is read each time */
-        o.topology = "synthetic:package:2 numa:2 core:2 pu:2";
-    if (o.ranks <= MOST_RANKS && machine_most(o.topology) <= MOST_RANKS &&
-        (o.ranks || most_ranks(&o) <= MOST_RANKS))
+    if (!*o.cluster.topology) /* takes long: the machine is read each time */
+        o.cluster.topology = "synthetic:package:2 numa:2 core:2 pu:2";
+    if (o.cluster.ranks <= MOST_RANKS && machine_most(o.cluster.topology) <= MOST_RANKS &&
+        (o.cluster.ranks || most_ranks(&o) <= MOST_RANKS))
         show(&o);
 }
 

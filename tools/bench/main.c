@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/gnuplot.h"
+
 static int rank, ranks;
 
 /* ---- checks before anything is measured; they return what is wrong, or NULL ---- */
@@ -85,7 +87,7 @@ static const char *check_plot(const struct options *o)
 {
     const char *error = NULL;
 
-    if (system("gnuplot --version >/dev/null 2>&1"))
+    if (!gnuplot_runs())
         return "--plot: needs gnuplot, which does not run";
     for (int c = 0; c < o->collective_count; c++) {
         for (int i = 0; i < o->rank_count_count && !error; i++) {

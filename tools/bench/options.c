@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/gnuplot.h"
+
 #define LARGEST ((size_t) 1 << 30)
 
 const char *argp_program_version = "numacoll-bench " NUMACOLL_VERSION;
@@ -310,9 +312,7 @@ static void add_floor(struct argp_state *state, struct options *o)
 
 static void parse_plot(struct argp_state *state, struct options *o, const char *file)
 {
-    const char *suffix = strrchr(file, '.');
-
-    if (!suffix || (strcmp(suffix, ".png") && strcmp(suffix, ".svg")))
+    if (!gnuplot_writes(file))
         refuse(state, "--plot=%s: must end in .png or .svg", file);
     o->plot = file;
 }

@@ -8,19 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/gnuplot.h"
+
 /* In points: the picture without legend, the space below the lower diagram, a row of the legend. */
 enum { WIDTH = 1000, HEIGHT = 950, BELOW = 75, ROW = 18 };
 
-static const char *suffix_of(const char *file)
-{
-    const char *dot = strrchr(file, '.');
-
-    return dot ? dot : "";
-}
-
 char *plot_file(const struct options *o, const struct collective *collective, int ranks)
 {
-    const char *suffix = suffix_of(o->plot);
+    const char *suffix = gnuplot_suffix(o->plot);
     int stem = (int) (suffix - o->plot), length;
     char *file;
 
@@ -29,21 +24,6 @@ char *plot_file(const struct options *o, const struct collective *collective, in
     else
         length = asprintf(&file, "%.*s-%s-%d%s", stem, o->plot, collective->name, ranks, suffix);
     return length < 0 ? NULL : file;
-}
-
-/* Writes a string of gnuplot: in single quotes; a single quote inside it is written twice. */
-static void quote(FILE *g, const char *text)
-{
-    fputc('\'', g);
-    for (const char *c = text; *c; c++)
-        fputs(*c == '\'' ? "''" : (char[]){*c, 0}, g);
-    fputc('\'', g);
-}
-
-static void labelled(FILE *g, const char *before, const char *text)
-{
-    fputs(before, g);
-    quote(g, text);
 }
 
 /* Whether the picture has curves over size. It has bars if the collective has no size, or if no
@@ -85,22 +65,12 @@ static void extremes(const struct options *o, const struct measurement *m, size_
     }
 }
 
-/* Writes a logarithmic axis. If it has few decades, there is more than one tic per decade. */
-static void logarithmic_axis(FILE *g, double lowest, double highest)
-{
-    fprintf(g, "set logscale y\nset yrange [%g:%g]\nset ytics auto\n", lowest / 1.5, 1.5 * highest);
-    if (highest / lowest > 1000)
-        return;
-    for (int i = (int) floor(log10(lowest / 1.5)); pow(10, i) <= 1.5 * highest; i++)
-        fprintf(g, "set ytics add (%g, %g, %g)\n", pow(10, i), 2 * pow(10, i), 5 * pow(10, i));
-}
-
 /* Writes an axis from zero; a logarithmic one if the lowest value would be too near to zero. The
  * axis ends a little above the medians, so that one slow round does not flatten the curves. */
 static void linear_axis(FILE *g, double lowest, double highest)
 {
     if (lowest < 0.05 * highest)
-        logarithmic_axis(g, lowest, highest);
+        gnuplot_logarithmic(g, lowest, highest);
     else
         fprintf(g, "unset logscale y\nset ytics auto\nset yrange [0:%g]\n", 1.2 * highest);
 }
@@ -119,7 +89,7 @@ static void time_axis(FILE *g, const struct options *o, const struct measurement
 
     extremes(o, m, offsetof(struct result, median), &lowest, &highest);
     if (has_curves(o, m))
-        logarithmic_axis(g, lowest, highest);
+        gnuplot_logarithmic(g, lowest, highest);
     else
         linear_axis(g, lowest, highest);
     fprintf(g, "set ylabel 'time per call, microseconds'\n");
@@ -175,12 +145,12 @@ static void write_title(FILE *g, const struct options *o, const struct measureme
     double font;
 
     measurement_text(o, m, text, sizeof text);
-    labelled(g, "set label 1 at screen 0.5,0.98 center font ',15' ", text);
+    gnuplot_labelled(g, "set label 1 at screen 0.5,0.98 center font ',15' ", text);
     machine_text(text, sizeof text);
     /* a letter takes at most 3/4 of the font's size, as in the legend */
     font = WIDTH * 4.0 / 3 / (double) (strlen(text) + 1);
     fprintf(g, "\nset label 2 at screen 0.5,0.955 center font ',%.1f' ", font < 9 ? font : 9);
-    labelled(g, "", text);
+    gnuplot_labelled(g, "", text);
     fputc('\n', g);
 }
 
@@ -189,10 +159,7 @@ static void write_head(FILE *g, const struct options *o, const struct measuremen
     int rows = legend_rows(o), height = HEIGHT + ROW * rows;
     char *file = plot_file(o, m->collective, m->ranks);
 
-    fprintf(g, "set terminal %s size %d,%d font 'Sans,12' background rgb 'white' noenhanced\n",
-            suffix_of(file) + 1, WIDTH, height);
-    labelled(g, "set output ", file);
-    fputc('\n', g);
+    gnuplot_begin(g, file, WIDTH, height);
     write_title(g, o, m);
     fprintf(
         g,
@@ -208,7 +175,7 @@ static void write_series(FILE *g, const struct options *o, const char *columns, 
         fprintf(g, "%s$a%d using %s with %s lw 2 lc %d", a ? ", " : "", a, columns, style, a + 1);
         if (strstr(style, "lines"))
             fprintf(g, " pt %d ps 1.2", 4 + a % 10);
-        labelled(g, " title ", o->algorithms[a].label);
+        gnuplot_labelled(g, " title ", o->algorithms[a].label);
     }
     fputc('\n', g);
 }
@@ -235,7 +202,7 @@ static void write_ratios(FILE *g, const struct options *o, const struct measurem
             "maxrows %d\n",
             legend_font(o), legend_rows(o));
     ratio_axis(g, o, m);
-    labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[0].label);
+    gnuplot_labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[0].label);
     fprintf(g, "\nplot ");
     write_series(g, o, curves ? "1:3:4:5" : "1:3:4:5:(0.6)",
                  curves ? "yerrorlines" : "boxerrorbars");

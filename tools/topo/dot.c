@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/arguments.h"
+
 static void write_box(const struct hierarchy *h, int level, int i, int *ranks)
 {
     struct nc_group group = hierarchy_group(&h->groups, level, i, h->root);

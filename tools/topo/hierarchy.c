@@ -8,14 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct nc_topo find_levels(const struct hierarchy *h, unsigned levels)
-{
-    const struct nc_locations *locations = &h->cluster.locations;
-    struct nc_topo topo;
-
-    nc_topo_make(&topo, allocate(nc_topo_bytes(locations)), locations, levels);
-    return topo;
-}
+#include "common/arguments.h"
 
 /* Makes a segment fit where `taken` of the budget's bytes are taken, as the library does once it
  * has grown (mpich/segment.c). False: not with so many slots, at least 1. */
@@ -71,15 +64,16 @@ static void list_ranks(struct hierarchy *h)
 void hierarchy_make(struct hierarchy *h, const struct options *o)
 {
     *h = (struct hierarchy){.options = o};
-    cluster_make(&h->cluster, o);
+    cluster_make(&h->cluster, &o->cluster);
     h->ranks = h->cluster.locations.ranks;
     list_ranks(h);
-    h->root = options_number("--root=", o->root, 0, h->ranks - 1);
-    h->rank = o->rank ? options_number("--rank=", o->rank, 0, h->ranks - 1) : -1;
-    h->topo = find_levels(h, o->levels);
+    h->root = argument_number("--root=", o->root, 0, h->ranks - 1);
+    h->rank = o->rank ? argument_number("--rank=", o->rank, 0, h->ranks - 1) : -1;
+    h->topo = cluster_levels(&h->cluster, o->cluster.levels);
     nc_groups_make(&h->groups, allocate(nc_groups_bytes(&h->topo)), &h->topo);
     /* the library makes these groups for each node separately (mpich/comm.c) */
-    h->bcast_topo = find_levels(h, nc_route_by(o->levels) | 1u << NC_LEVEL_NODE);
+    h->bcast_topo = cluster_levels(&h->cluster,
+                                   nc_route_by(o->cluster.levels) | 1u << NC_LEVEL_NODE);
     nc_groups_make(&h->bcast_groups, allocate(nc_groups_bytes(&h->bcast_topo)), &h->bcast_topo);
     h->geometry = nc_geometry_make((uint32_t) h->cluster.largest, o->setting[SET_SLOTS],
                                    o->setting[SET_FRAGMENT], (uint32_t) o->setting[SET_SETS],
@@ -152,7 +146,7 @@ static const char *crossed(const struct hierarchy *h, enum nc_level level)
 {
     for (int i = 0; i < h->topo.levels; i++) {
         if (h->topo.name[i] > level &&
-            find_levels(h, 1u << level | 1u << h->topo.name[i]).active[level] < 0)
+            cluster_levels(&h->cluster, 1u << level | 1u << h->topo.name[i]).active[level] < 0)
             return nc_level_name(h->topo.name[i]);
     }
     return "another";
@@ -167,13 +161,13 @@ const char *hierarchy_dropped(const struct hierarchy *h, enum nc_level level)
 
     if (active >= 0 && h->topo.name[active] == level)
         return NULL;
-    if (!(h->options->levels >> level & 1))
+    if (!(h->options->cluster.levels >> level & 1))
         return "switched off";
     if (!is_known(&h->cluster.locations, level))
         return "unknown";
     if (active >= 0)
         snprintf(text, sizeof text, "same as %s", nc_level_name(h->topo.name[active]));
-    else if (find_levels(h, 1u << level).active[level] >= 0)
+    else if (cluster_levels(&h->cluster, 1u << level).active[level] >= 0)
         snprintf(text, sizeof text, "crosses %s", crossed(h, level));
     else
         snprintf(text, sizeof text, "one rank in each");

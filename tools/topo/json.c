@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/arguments.h"
+
 static void add(json_object *object, const char *key, json_object *value)
 {
     json_object_object_add(object, key, value);

@@ -1,11 +1,9 @@
-/* Parses the command line of numacoll-topo. What depends on the machine is checked in cluster.c and
- * hierarchy.c. */
+/* Parses the command line of numacoll-topo. What depends on the machine is checked in
+ * common/cluster.c and hierarchy.c. */
 
 #include "topo.h"
 
-#include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,44 +16,9 @@ static const char doc[] =
     "Of options that exclude each other the last one counts. Exit status 1, after one line: a "
     "wrong option, or a file that cannot be used.";
 
-enum {
-    KEY_SYNTHETIC = 256,
-    KEY_XML,
-    KEY_THIS,
-    KEY_NODES,
-    KEY_NETWORK,
-    KEY_LEVELS,
-    KEY_ROOT,
-    KEY_RANK,
-    KEY_JSON,
-    KEY_DOT,
-    KEY_SETTING
-};
+enum { KEY_ROOT = 256, KEY_RANK, KEY_JSON, KEY_DOT, KEY_SETTING };
 
 static const struct argp_option choices[] = {
-    {"this", KEY_THIS, 0, 0, "each node is as this machine (the default)", 0},
-    {"synthetic", KEY_SYNTHETIC, "S", 0,
-     "each node is as this string of hwloc describes: "
-     "\"package:2 numa:2 core:32 pu:1\"",
-     0},
-    {"xml", KEY_XML, "F", 0, "each node is as this XML file of hwloc describes (lstopo F.xml)", 0},
-    {"map-by", 'm', "HOW", 0,
-     "where the ranks of a node are: core (core after core), numa, "
-     "package (dealt out in turn) or list:PROCESSOR,PROCESSOR,.. (core)",
-     0},
-    {"np", 'n', "P", 0, "ranks (one for each processor)", 0},
-    {"nodes", KEY_NODES, "A,B,..", 0,
-     "names of the nodes; each takes a rank for each core before "
-     "the next one is filled (those of the network file, or one)",
-     0},
-    {"network", KEY_NETWORK, "F", 0,
-     "which switches join the nodes: lines of NODE SWITCH1 "
-     "[SWITCH2 ..]",
-     0},
-    {"levels", KEY_LEVELS, "L,..", 0,
-     "the levels that may be used, of l2, l3, numa, package, "
-     "node, switch1, .. (all)",
-     0},
     {"root", KEY_ROOT, "R", 0, "the root of the call (0)", 0},
     {"rank", KEY_RANK, "R", 0, "whose groups are listed (of each lowest group two)", 0},
     {"slots", KEY_SETTING + SET_SLOTS, "S", 0, "QUEUE_LENGTH", 1},
@@ -117,40 +80,9 @@ static char *help(int key, const char *text, void *input)
     return asprintf(&whole, "as %s: %s (%s)", text, allowed, value) < 0 ? NULL : whole;
 }
 
-/* ---- values ---- */
-
-int options_number(const char *option, const char *text, int low, int high)
-{
-    char *end;
-    long n;
-
-    errno = 0;
-    n = strtol(text, &end, 10);
-    if (end == text || *end || errno || n < low || n > high)
-        errx(EXIT_FAILURE, "%s%s: must be %d to %d", option, text, low, high);
-    return (int) n;
-}
-
-static const char *described(const char *kind, const char *text)
-{
-    char *whole;
-
-    if (asprintf(&whole, "%s:%s", kind, text) < 0)
-        errx(EXIT_FAILURE, "no memory");
-    return whole;
-}
-
-static void parse_levels(struct options *o, const char *text)
-{
-    char error[512];
-
-    if (!nc_levels_parse(text, &o->levels, error, sizeof error))
-        errx(EXIT_FAILURE, "--levels=%s: %s", text, error);
-}
-
 static void set_defaults(struct options *o)
 {
-    *o = (struct options){.topology = "", .mapping = "core", .levels = NC_LEVELS_ALL, .root = "0"};
+    *o = (struct options){.root = "0"};
     for (int i = 0; i < SETTINGS; i++)
         o->setting[i] = settings[i].value;
 }
@@ -162,30 +94,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
 
     switch (key) {
-        case KEY_SYNTHETIC:
-            o->topology = described("synthetic", arg);
-            break;
-        case KEY_XML:
-            o->topology = described("xml", arg);
-            break;
-        case KEY_THIS:
-            o->topology = "";
-            break;
-        case 'm':
-            o->mapping = arg;
-            break;
-        case 'n':
-            o->ranks = options_number("-n ", arg, 1, MAX_RANKS);
-            break;
-        case KEY_NODES:
-            o->nodes = arg;
-            break;
-        case KEY_NETWORK:
-            o->network = arg;
-            break;
-        case KEY_LEVELS:
-            parse_levels(o, arg);
-            break;
         case KEY_ROOT:
             o->root = arg;
             break;
@@ -202,6 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             errx(EXIT_FAILURE, "%s: must be an option; --help lists them", arg);
         case ARGP_KEY_INIT:
             set_defaults(o);
+            state->child_inputs[0] = &o->cluster;
             break;
         default:
             if (key < KEY_SETTING || key >= KEY_SETTING + SETTINGS)
@@ -213,7 +122,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void options_parse(struct options *o, int argc, char **argv)
 {
-    static const struct argp argp = {choices, parse, 0, doc, 0, help, 0};
+    static const struct argp_child children[] = {{&cluster_argp, 0, 0, 0}, {0, 0, 0, 0}};
+    static const struct argp argp = {choices, parse, 0, doc, children, help, 0};
 
     argp_err_exit_status = EXIT_FAILURE;
     argp_parse(&argp, argc, argv, 0, 0, o);

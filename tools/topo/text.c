@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/arguments.h"
+
 /* The number of ranks, from the first on, that are consecutive, up or down. */
 static int run_of(const int *ranks, int n)
 {

@@ -1,7 +1,7 @@
 /* numacoll-topo: shows which groups numacoll would form of the ranks of a job, which ranks lead
  * them, and the size of the segment they would share. It calls the library's core/, so it shows
- * what the library does. main.c calls options.c, then hierarchy.c (which calls cluster.c), then
- * text.c, json.c or dot.c.
+ * what the library does. main.c calls options.c, then hierarchy.c, then text.c, json.c or
+ * dot.c.
  *
  * Wrong input ends the process with one line, by errx. Memory is freed when the process ends. */
 
@@ -10,13 +10,12 @@
 
 #include <stddef.h>
 
+#include "common/cluster.h"
 #include "core/nc_group.h"
 #include "core/nc_layout.h"
 #include "core/nc_route.h"
 #include "core/nc_topo.h"
 #include "core/nc_tree.h"
-
-enum { MAX_RANKS = 1000000 };
 
 /* ---- options.c ---- */
 
@@ -26,14 +25,9 @@ enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_DOT };
 enum setting { SET_SLOTS, SET_FRAGMENT, SET_SETS, SET_TREE, SET_DEGREE, SET_BUDGET, SETTINGS };
 
 struct options {
-    const char *topology; /* as nc_machine_load takes it */
-    const char *mapping;  /* as nc_machine_map takes it */
-    const char *nodes;    /* names with commas between; or NULL */
-    const char *network;  /* the network file; or NULL */
-    unsigned levels;      /* a bit each, as nc_topo_make takes them */
-    int ranks;            /* 0: one for each processor */
-    const char *root;     /* checked in hierarchy.c, when the number of ranks is known */
-    const char *rank;     /* the rank to show; or NULL */
+    struct cluster_options cluster;
+    const char *root; /* checked in hierarchy.c, when the number of ranks is known */
+    const char *rank; /* the rank to show; or NULL */
     int setting[SETTINGS];
     enum output output;
 };
@@ -41,33 +35,8 @@ struct options {
 /* Parses the command line. Ends the process if an option is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
 
-/* The number that `text`, the value of an option, stands for; low to high are allowed. option: with
- * its equals sign, "--root=". Ends the process if the value is wrong. */
-int options_number(const char *option, const char *text, int low, int high);
-
 /* The text of a setting's value. */
 const char *options_setting(const struct options *options, enum setting setting);
-
-/* ---- cluster.c ---- */
-
-/* Where the ranks are. All nodes have the same machine. Ranks fill the nodes in turn, one rank per
- * core of a node; after the last node the first one gets ranks again. So the first node has the
- * most ranks. */
-struct cluster {
-    int nodes;
-    const char **name; /* [nodes] */
-    int largest;       /* number of ranks on the first node */
-    size_t l2_bytes;   /* of a processor's L2 cache; 0: unknown */
-    struct nc_locations locations;
-};
-
-void cluster_make(struct cluster *cluster, const struct options *options);
-
-/* The number of the node of a rank. */
-int cluster_node(const struct cluster *cluster, int rank);
-
-/* malloc, but ends the process if there is no memory. */
-void *allocate(size_t bytes);
 
 /* ---- hierarchy.c ---- */
 

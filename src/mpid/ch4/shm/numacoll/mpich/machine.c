@@ -1,5 +1,5 @@
 /* A machine by hwloc: loading a topology, mapping ranks to its processors, and finding the units
- * that processors are in. location.c calls this in the library; tools/topo and the unit test call
+ * that processors are in. location.c calls this in the library; tools/common and the unit test call
  * it without MPI. */
 
 #include "machine.h"

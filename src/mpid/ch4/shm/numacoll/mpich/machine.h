@@ -1,5 +1,5 @@
 /* A machine as hwloc sees it, this one or a described one, and where processes are on it. No MPI:
- * location.c uses it in the library, tools/topo without MPI. */
+ * location.c uses it in the library, tools/common/cluster.c without MPI. */
 
 #ifndef NUMACOLL_MACHINE_H_INCLUDED
 #define NUMACOLL_MACHINE_H_INCLUDED
