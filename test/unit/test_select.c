@@ -137,10 +137,66 @@ static void share_of_the_cache(void **state)
     assert_int_equal(nc_select_cache_share(8 << 20, 0, 2), 4 << 20);
 }
 
+/* Each choice has a rule, which begins with whom it is for. */
+static void rules(void **state)
+{
+    struct nc_situation two = {.ranks = 2}, many = {.ranks = 64, .numa_nodes = true};
+
+    (void) state;
+    assert_string_equal(nc_select_barrier_rule(&two),
+                        "up to 2 ranks: the two signal each other at the same time");
+    assert_memory_equal(nc_select_barrier_rule(&many), "several NUMA nodes: ", 20);
+    assert_string_equal(nc_select_notice_rule(&many), "a processor for each rank");
+    assert_string_equal(nc_select_reduce_rule(&two, 8, 344), "up to 2 ranks");
+    assert_memory_equal(nc_select_reduce_rule(&many, 8, 344), "inline messages: ", 17);
+    assert_memory_equal(nc_select_reduce_rule(&many, 64 * 4096 - 1, 344), "less than 4 KiB ", 16);
+    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344), "messages that are not ", 22);
+    many.oversubscribed = true;
+    assert_memory_equal(nc_select_notice_rule(&many), "more ranks than processors: ", 28);
+    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344), "more ranks than ", 16);
+}
+
+static void versions_that_are_possible(void **state)
+{
+    (void) state;
+    for (enum nc_allreduce_version v = 0; v < NC_ALLREDUCE_VERSIONS; v++) {
+        assert_int_equal(nc_select_possible(v, true, true), v);
+        assert_int_equal(nc_select_possible(v, false, true),
+                         v == NC_ALLREDUCE_SLICED ? NC_ALLREDUCE_RB : v);
+        assert_int_equal(nc_select_possible(v, false, false), NC_ALLREDUCE_SYMMETRIC);
+    }
+    assert_int_equal(nc_select_possible(NC_ALLREDUCE_SLICED, true, false), NC_ALLREDUCE_SLICED);
+}
+
+/* The cluster of Kurnosov 2019: 128 processes, binomial to 7.1 KB, then pipelined binary; the chain
+ * not before 360 KB. Chunks are the segments, 1 to 64 KiB. */
+static void trees_between_nodes(void **state)
+{
+    const struct nc_model_link cluster = {.alpha = 5e-5, .beta = 4.7e-8};
+    struct nc_select_level level[2] = {{.link = cluster, .members = 128, .by = {NC_KNOMIAL, 2}},
+                                       {.link = cluster, .members = 128, .by = {NC_KARY, 2}}};
+
+    (void) state;
+    assert_int_equal(nc_select_tree(cluster, 128, 4096, 1).algorithm, NC_KNOMIAL);
+    assert_int_equal(nc_select_tree(cluster, 128, 100000, 1).algorithm, NC_KARY);
+    assert_int_equal(nc_select_tree(cluster, 128, 1000000, 1).algorithm, NC_CHAIN);
+    assert_int_equal(nc_select_chunk(level, 1, 1 << 20, 1), NC_CHUNK);
+    assert_int_equal(nc_select_chunk(level, 2, 1 << 20, 1), 13635); /* printed: 13 632 */
+    assert_int_equal(nc_select_chunk(level, 2, 1 << 20, 1000), 13000);
+    assert_int_equal(nc_select_chunk(level, 2, 1, 8), 1024);
+    assert_int_equal(nc_select_exchange(cluster, 128, 8).algorithm, NC_RD);
+    assert_int_equal(nc_select_exchange(cluster, 128, 1 << 20).algorithm, NC_RSAG);
+    assert_int_equal(nc_select_exchange(cluster, 2, 1 << 20).algorithm, NC_RD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(share_of_the_cache),
-                                       cmocka_unit_test(barriers), cmocka_unit_test(allreduces),
+                                       cmocka_unit_test(rules),
+                                       cmocka_unit_test(versions_that_are_possible),
+                                       cmocka_unit_test(trees_between_nodes),
+                                       cmocka_unit_test(barriers),
+                                       cmocka_unit_test(allreduces),
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(fragments_of_chains)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);

@@ -3,10 +3,6 @@
 
 #include "above.h"
 
-#include "../core/nc_model.h"
-
-enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model never chooses less */
-
 /* ---- which algorithms, and chunks of how many bytes ---- */
 
 /* The algorithm of each value of BCAST_GROUP, REDUCE_GROUP and ALLREDUCE_GROUP, in the order of the
@@ -16,33 +12,6 @@ static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KA
 static const enum nc_algorithm reduce_algorithms[] = {
     NC_FLAT, NC_FLAT, NC_KARY, NC_BALANCED, NC_KNOMIAL, NC_CHAIN, NC_RSG, NC_CHAIN}; /* chain_all */
 static const enum nc_algorithm allreduce_algorithms[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
-
-/* The tree that takes the least time, by the model, to move `bytes` bytes in a group of p members.
- */
-static struct nc_group_algorithm model_tree(struct nc_model_link link, int p, size_t bytes,
-                                            size_t element)
-{
-    static const struct nc_group_algorithm trees[NC_MODEL_TREES] = {
-        [NC_MODEL_BINOMIAL] = {NC_KNOMIAL, 2},
-        [NC_MODEL_CHAIN] = {NC_CHAIN, 2},
-        [NC_MODEL_PIPELINED_BINARY] = {NC_KARY, 2}};
-    struct nc_model_limits limits = {.element = element,
-                                     .lowest = NC_LEAST_CHUNK,
-                                     .highest = NC_CHUNK,
-                                     .trees = 1u << NC_MODEL_CHAIN |
-                                              1u << NC_MODEL_PIPELINED_BINARY};
-
-    return trees[nc_model_choose(link, p, bytes, &limits).tree];
-}
-
-/* For an allreduce of `bytes` bytes in a group of p members: recursive doubling (whole chunks) or
- * reduce-scatter and allgather (parts), whichever takes less time by the model. */
-static struct nc_group_algorithm model_exchange(struct nc_model_link link, int p, size_t bytes)
-{
-    bool whole = nc_model_doubling(link, p, bytes) <= nc_model_rabenseifner(link, p, bytes);
-
-    return (struct nc_group_algorithm){whole ? NC_RD : NC_RSAG, 2};
-}
 
 /* The algorithm that the settings name for a level. Returns false if they say `auto`. */
 static bool is_set(const struct nc_call *call, enum nc_direction direction, int level,
@@ -72,51 +41,25 @@ static struct nc_group_algorithm algorithm_of(const struct nc_call *call,
     if (is_set(call, direction, level, &set))
         return set;
     if (direction == NC_ALLREDUCE)
-        return model_exchange(link, p, bytes < NC_CHUNK ? bytes : NC_CHUNK);
-    return model_tree(link, p, bytes, element);
-}
-
-/* The best size of a chunk on a level, in bytes, by the model. Only chain and the k-ary trees gain
- * from small chunks; for the other algorithms it is the largest size. */
-static uint64_t segment_of(const struct nc_call *call, enum nc_algorithm algorithm, int level,
-                           size_t bytes)
-{
-    const struct nc_hierarchy *h = &call->state->all;
-    struct nc_model_link link = call->choice->links.link[h->nodes.name[level]];
-    int p = h->nodes.largest[level];
-
-    switch (algorithm) {
-        case NC_CHAIN:
-            return (uint64_t) nc_model_segment(link, NC_MODEL_CHAIN, p, bytes);
-        case NC_KARY:
-        case NC_BALANCED:
-            return (uint64_t) nc_model_segment(link, NC_MODEL_PIPELINED_BINARY, p, bytes);
-        default:
-            return NC_CHUNK;
-    }
-}
-
-/* Rounds down to whole elements, but to one at least. */
-static size_t whole_elements(size_t bytes, size_t element)
-{
-    return bytes < element ? element : bytes - bytes % element;
+        return nc_select_exchange(link, p, bytes);
+    return nc_select_tree(link, p, bytes, element);
 }
 
 void MPIDI_NUMACOLL_above_choose(const struct nc_call *call, enum nc_direction direction,
                                  size_t bytes, size_t element, struct nc_above_choice *choice)
 {
-    const struct nc_hierarchy *h = &call->state->all;
+    const struct nc_nodes *nodes = &call->state->all.nodes;
+    struct nc_select_level level[NC_LEVELS + 1];
     int wanted = call->choice->chunk_bytes;
-    uint64_t chunk = NC_CHUNK;
 
-    for (int l = 0; l < h->nodes.groups.levels; l++) {
-        uint64_t segment;
+    for (int l = 0; l < nodes->groups.levels; l++) {
         choice->level[l] = algorithm_of(call, direction, l, bytes, element);
-        segment = segment_of(call, choice->level[l].algorithm, l, bytes);
-        chunk = segment < chunk ? segment : chunk;
+        level[l] = (struct nc_select_level){.link = call->choice->links.link[nodes->name[l]],
+                                            .members = nodes->largest[l],
+                                            .by = choice->level[l]};
     }
-    chunk = chunk < NC_LEAST_CHUNK ? NC_LEAST_CHUNK : chunk;
-    choice->chunk = whole_elements(wanted ? (size_t) wanted : chunk, element);
+    choice->chunk = wanted ? nc_schedule_whole((size_t) wanted, element)
+                           : nc_select_chunk(level, nodes->groups.levels, bytes, element);
 }
 
 void MPIDI_NUMACOLL_above_choose_first(const struct nc_call *call, struct nc_above_choice *choice)

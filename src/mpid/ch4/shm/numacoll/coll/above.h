@@ -15,6 +15,7 @@
 
 #include "net.h"
 #include "reduction.h"
+#include "../core/nc_select.h"
 
 /* The messages of a chunk in one direction. Every chunk of a call makes these messages again, in
  * this order. */
@@ -44,11 +45,8 @@ struct nc_above {
 
 /* How a message travels above the node: the algorithm of each level, and the size of a chunk. */
 struct nc_above_choice {
-    struct nc_group_algorithm {
-        enum nc_algorithm algorithm;
-        int k;              /* degree of a tree */
-    } level[NC_LEVELS + 1]; /* by level of state->all.nodes.groups */
-    size_t chunk;           /* bytes, a multiple of the element */
+    struct nc_group_algorithm level[NC_LEVELS + 1]; /* by level of state->all.nodes.groups */
+    size_t chunk;                                   /* bytes, a multiple of the element */
 };
 
 /* Fills *choice from the settings and, where they say auto, from the model of time. `bytes` is the

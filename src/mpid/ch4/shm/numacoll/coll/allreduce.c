@@ -322,12 +322,7 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
             ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count, NC_REDUCE_INLINE)
             : (enum nc_allreduce_version)(wanted - 1);
 
-    if (version == NC_ALLREDUCE_SLICED && !can_be_sliced(r))
-        version = NC_ALLREDUCE_RB;
-    if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) &&
-        !(r->commutative && r->plain))
-        version = NC_ALLREDUCE_SYMMETRIC;
-    return version;
+    return nc_select_possible(version, can_be_sliced(r), r->commutative && r->plain);
 }
 
 /* The version on several nodes: rab, unless the settings say rb or it is not possible. */

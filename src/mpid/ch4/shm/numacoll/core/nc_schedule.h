@@ -54,6 +54,9 @@
 
 #include "nc_tree.h"
 
+/* The most bytes of a chunk, and so of the data in a message between nodes; lengths come on top. */
+enum { NC_CHUNK = 65536 };
+
 enum nc_algorithm {
     NC_FLAT = NC_TREE_FLAT,
     NC_KARY = NC_TREE_KARY,
@@ -116,6 +119,12 @@ static inline size_t nc_schedule_part(size_t n, int parts, int i)
     size_t c = (size_t) parts, j = (size_t) i;
 
     return n / c * j + n % c * j / c;
+}
+
+/* Rounds bytes of a chunk down to whole elements, but to one at least. */
+static inline size_t nc_schedule_whole(size_t bytes, size_t element)
+{
+    return bytes < element ? element : bytes - bytes % element;
 }
 
 #endif

@@ -4,27 +4,20 @@
 
 #include <limits.h>
 
-#include "nc_model.h"
+/* What a rule asks. */
+struct question {
+    const struct nc_situation *situation;
+    bool inlined;     /* the message is sent inline */
+    bool fills_chain; /* the message is long enough for a chain of all ranks */
+};
 
 enum answer { NO, YES, ANY };
 
-/* The first row that fits decides; the last row always fits. doc/measurements.md has the times of
- * the barriers. */
-static const struct {
+struct rule {
     int ranks; /* at most */
-    enum answer oversubscribed, numa_nodes;
-    enum nc_barrier_kind kind;
-} barrier[] = {
-    /* the two ranks signal each other at the same time */
-    {2, ANY, ANY, NC_BARRIER_DISSEMINATION},
-    /* each step in which a rank waits costs a turn of the scheduler: one counter has the fewest */
-    {INT_MAX, YES, ANY, NC_BARRIER_CENTRAL},
-    /* lines cross between NUMA nodes once going up and once going down: the fewest crossings,
-     * whatever the mapping of ranks */
-    {INT_MAX, NO, YES, NC_BARRIER_HIERARCHICAL},
-    {16, NO, NO, NC_BARRIER_DISSEMINATION},
-    /* Kurnosov, Tokmasheva 2022: the fastest of those compared on 64 cores of one NUMA node */
-    {INT_MAX, NO, NO, NC_BARRIER_COMBINING},
+    enum answer inlined, oversubscribed, numa_nodes, fills_chain;
+    int choice;
+    const char *text;
 };
 
 static bool fits(enum answer wanted, bool is)
@@ -32,37 +25,111 @@ static bool fits(enum answer wanted, bool is)
     return wanted == ANY || (wanted == YES) == is;
 }
 
+/* The first row that fits decides; the last row of a table always fits. */
+static const struct rule *rule_for(const struct rule *rule, const struct question *q)
+{
+    const struct nc_situation *s = q->situation;
+
+    while (!(s->ranks <= rule->ranks && fits(rule->inlined, q->inlined) &&
+             fits(rule->oversubscribed, s->oversubscribed) &&
+             fits(rule->numa_nodes, s->numa_nodes) && fits(rule->fills_chain, q->fills_chain)))
+        rule++;
+    return rule;
+}
+
+/* ---- barriers: doc/measurements.md has the times ---- */
+
+static const struct rule barriers[] = {
+    {2, ANY, ANY, ANY, ANY, NC_BARRIER_DISSEMINATION,
+     "up to 2 ranks: the two signal each other at the same time"},
+    {INT_MAX, ANY, YES, ANY, ANY, NC_BARRIER_CENTRAL,
+     "more ranks than processors: each step in which a rank waits costs a turn of the scheduler, "
+     "and one counter has the fewest"},
+    {INT_MAX, ANY, NO, YES, ANY, NC_BARRIER_HIERARCHICAL,
+     "several NUMA nodes: lines cross between them once going up and once going down, the fewest "
+     "crossings whatever the mapping of ranks"},
+    {16, ANY, NO, NO, ANY, NC_BARRIER_DISSEMINATION, "up to 16 ranks of one NUMA node"},
+    {INT_MAX, ANY, ANY, ANY, ANY, NC_BARRIER_COMBINING,
+     "more ranks of one NUMA node: the fastest of those that Kurnosov, Tokmasheva 2022 compare on "
+     "64 cores"},
+};
+
+static const struct rule *barrier_rule(const struct nc_situation *s)
+{
+    return rule_for(barriers, &(struct question){.situation = s});
+}
+
 enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
 {
-    size_t i = 0, last = sizeof barrier / sizeof *barrier - 1;
+    return (enum nc_barrier_kind) barrier_rule(s)->choice;
+}
 
-    while (i < last &&
-           !(s->ranks <= barrier[i].ranks && fits(barrier[i].oversubscribed, s->oversubscribed) &&
-             fits(barrier[i].numa_nodes, s->numa_nodes)))
-        i++;
-    return barrier[i].kind;
+const char *nc_select_barrier_rule(const struct nc_situation *s)
+{
+    return barrier_rule(s)->text;
+}
+
+/* ---- the notification tree of bcast ---- */
+
+static const struct rule notices[] = {
+    {INT_MAX, ANY, YES, ANY, ANY, NC_TREE_FLAT,
+     "more ranks than processors: each rank that has to notify others costs a turn of the "
+     "scheduler"},
+    {INT_MAX, ANY, ANY, ANY, ANY, NC_TREE_KNOMIAL, "a processor for each rank"},
+};
+
+static const struct rule *notice_rule(const struct nc_situation *s)
+{
+    return rule_for(notices, &(struct question){.situation = s});
 }
 
 enum nc_tree_kind nc_select_notice(const struct nc_situation *s)
 {
-    /* each rank that has to notify others costs a turn of the scheduler */
-    return s->oversubscribed ? NC_TREE_FLAT : NC_TREE_KNOMIAL;
+    return (enum nc_tree_kind) notice_rule(s)->choice;
 }
+
+const char *nc_select_notice_rule(const struct nc_situation *s)
+{
+    return notice_rule(s)->text;
+}
+
+/* ---- reduce ---- */
 
 /* Bytes for each rank of the node that a message needs to fill a chain: each fragment passes all
  * ranks, one after the other. */
 #define CHAIN_BYTES 4096
 
+static const struct rule reduces[] = {
+    {2, ANY, ANY, ANY, ANY, NC_REDUCE_FLAT, "up to 2 ranks"},
+    {INT_MAX, ANY, YES, ANY, ANY, NC_REDUCE_FLAT,
+     "more ranks than processors: a rank that waits for one that waits for another costs turns of "
+     "the scheduler"},
+    {INT_MAX, YES, ANY, ANY, ANY, NC_REDUCE_BINOMIAL,
+     "inline messages: the fewest steps, and what a rank reads is a line from each child"},
+    {INT_MAX, ANY, ANY, ANY, NO, NC_REDUCE_BINARY,
+     "less than 4 KiB for each rank, too short to fill a chain"},
+    {INT_MAX, ANY, ANY, ANY, ANY, NC_REDUCE_CHAIN_ALL,
+     "4 KiB and more for each rank: a leader reads all that its children have, a rank in a chain "
+     "what one rank has"},
+};
+
+static const struct rule *reduce_rule(const struct nc_situation *s, size_t bytes,
+                                      size_t inline_bytes)
+{
+    return rule_for(reduces,
+                    &(struct question){.situation = s,
+                                       .inlined = bytes <= inline_bytes,
+                                       .fills_chain = bytes / CHAIN_BYTES >= (size_t) s->ranks});
+}
+
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
 {
-    /* a rank that waits for one that waits for another costs turns of the scheduler */
-    if (s->ranks <= 2 || s->oversubscribed)
-        return NC_REDUCE_FLAT;
-    /* the fewest steps; what a rank reads is a line from each child */
-    if (bytes <= inline_bytes)
-        return NC_REDUCE_BINOMIAL;
-    /* a leader reads all that its children have, in a chain what one rank has */
-    return bytes / CHAIN_BYTES < (size_t) s->ranks ? NC_REDUCE_BINARY : NC_REDUCE_CHAIN_ALL;
+    return (enum nc_reduce_way) reduce_rule(s, bytes, inline_bytes)->choice;
+}
+
+const char *nc_select_reduce_rule(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
+{
+    return reduce_rule(s, bytes, inline_bytes)->text;
 }
 
 uint64_t nc_select_chain_fragment(int ranks, uint64_t bytes)
@@ -75,37 +142,111 @@ uint64_t nc_select_chain_fragment(int ranks, uint64_t bytes)
     return segment < NC_FRAG_UNIT ? NC_FRAG_UNIT : (uint64_t) segment / 64 * 64;
 }
 
-/* Here, too, the first row that fits decides, and the last row always fits. */
-static const struct {
-    int ranks; /* at most */
-    enum answer inlined, oversubscribed, numa_nodes;
-    enum nc_allreduce_version version;
-} allreduce[] = {
-    /* every rank reduces all, in one phase */
-    {2, YES, ANY, ANY, NC_ALLREDUCE_SYMMETRIC},
-    {2, NO, ANY, NO, NC_ALLREDUCE_SYMMETRIC},
-    {16, YES, YES, ANY, NC_ALLREDUCE_SYMMETRIC},
-    {4, YES, NO, NO, NC_ALLREDUCE_SYMMETRIC},
-    /* up a binomial tree and down; with NUMA nodes a message crosses once going up and once going
-     * down, not between all pairs */
-    {INT_MAX, YES, ANY, ANY, NC_ALLREDUCE_RB},
-    /* fewer phases than by slices, each of which costs turns of the scheduler */
-    {INT_MAX, NO, YES, YES, NC_ALLREDUCE_RB},
-    /* every rank reduces one slice; between NUMA nodes crosses as much as with rb */
-    {INT_MAX, NO, ANY, ANY, NC_ALLREDUCE_SLICED},
+/* ---- allreduce ---- */
+
+static const struct rule allreduces[] = {
+    {2, YES, ANY, ANY, ANY, NC_ALLREDUCE_SYMMETRIC,
+     "up to 2 ranks, inline messages: every rank reduces all, in one phase"},
+    {2, NO, ANY, NO, ANY, NC_ALLREDUCE_SYMMETRIC,
+     "up to 2 ranks of one NUMA node: every rank reduces all, in one phase"},
+    {16, YES, YES, ANY, ANY, NC_ALLREDUCE_SYMMETRIC,
+     "up to 16 ranks, more than processors, inline messages: every rank reduces all, in one phase"},
+    {4, YES, NO, NO, ANY, NC_ALLREDUCE_SYMMETRIC,
+     "up to 4 ranks of one NUMA node, inline messages: every rank reduces all, in one phase"},
+    {INT_MAX, YES, ANY, ANY, ANY, NC_ALLREDUCE_RB,
+     "inline messages: up a binomial tree and down; with NUMA nodes a message crosses once going "
+     "up and once going down, not between all pairs"},
+    {INT_MAX, NO, YES, YES, ANY, NC_ALLREDUCE_RB,
+     "more ranks than processors, several NUMA nodes: fewer phases than by slices, each of which "
+     "costs turns of the scheduler"},
+    {INT_MAX, ANY, ANY, ANY, ANY, NC_ALLREDUCE_SLICED,
+     "messages that are not inline: every rank reduces one slice; between NUMA nodes crosses as "
+     "much as with rb"},
 };
+
+static const struct rule *allreduce_rule(const struct nc_situation *s, size_t bytes,
+                                         size_t inline_bytes)
+{
+    return rule_for(allreduces,
+                    &(struct question){.situation = s, .inlined = bytes <= inline_bytes});
+}
 
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes,
                                               size_t inline_bytes)
 {
-    size_t i = 0, last = sizeof allreduce / sizeof *allreduce - 1;
+    return (enum nc_allreduce_version) allreduce_rule(s, bytes, inline_bytes)->choice;
+}
 
-    while (i < last &&
-           !(s->ranks <= allreduce[i].ranks && fits(allreduce[i].inlined, bytes <= inline_bytes) &&
-             fits(allreduce[i].oversubscribed, s->oversubscribed) &&
-             fits(allreduce[i].numa_nodes, s->numa_nodes)))
-        i++;
-    return allreduce[i].version;
+const char *nc_select_allreduce_rule(const struct nc_situation *s, size_t bytes,
+                                     size_t inline_bytes)
+{
+    return allreduce_rule(s, bytes, inline_bytes)->text;
+}
+
+enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, bool can_be_sliced,
+                                             bool in_any_order)
+{
+    if (version == NC_ALLREDUCE_SLICED && !can_be_sliced)
+        version = NC_ALLREDUCE_RB;
+    if ((version == NC_ALLREDUCE_RB || version == NC_ALLREDUCE_RAB) && !in_any_order)
+        version = NC_ALLREDUCE_SYMMETRIC;
+    return version;
+}
+
+/* ---- above the node ---- */
+
+enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model never chooses less */
+
+struct nc_group_algorithm nc_select_tree(struct nc_model_link link, int p, size_t bytes,
+                                         size_t element)
+{
+    static const struct nc_group_algorithm trees[NC_MODEL_TREES] = {
+        [NC_MODEL_BINOMIAL] = {NC_KNOMIAL, 2},
+        [NC_MODEL_CHAIN] = {NC_CHAIN, 2},
+        [NC_MODEL_PIPELINED_BINARY] = {NC_KARY, 2}};
+    struct nc_model_limits limits = {.element = element,
+                                     .lowest = NC_LEAST_CHUNK,
+                                     .highest = NC_CHUNK,
+                                     .trees = 1u << NC_MODEL_CHAIN |
+                                              1u << NC_MODEL_PIPELINED_BINARY};
+
+    return trees[nc_model_choose(link, p, bytes, &limits).tree];
+}
+
+struct nc_group_algorithm nc_select_exchange(struct nc_model_link link, int p, size_t bytes)
+{
+    size_t chunk = bytes < NC_CHUNK ? bytes : NC_CHUNK;
+    bool whole = nc_model_doubling(link, p, chunk) <= nc_model_rabenseifner(link, p, chunk);
+
+    return (struct nc_group_algorithm){whole ? NC_RD : NC_RSAG, 2};
+}
+
+/* The best size of a chunk on a level, in bytes. Only chain and the k-ary trees gain from small
+ * chunks; for the other algorithms it is the largest size. */
+static uint64_t segment_of(const struct nc_select_level *level, size_t bytes)
+{
+    switch (level->by.algorithm) {
+        case NC_CHAIN:
+            return (uint64_t) nc_model_segment(level->link, NC_MODEL_CHAIN, level->members, bytes);
+        case NC_KARY:
+        case NC_BALANCED:
+            return (uint64_t) nc_model_segment(level->link, NC_MODEL_PIPELINED_BINARY,
+                                               level->members, bytes);
+        default:
+            return NC_CHUNK;
+    }
+}
+
+size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t bytes,
+                       size_t element)
+{
+    uint64_t chunk = NC_CHUNK;
+
+    for (int l = 0; l < levels; l++) {
+        uint64_t segment = segment_of(&level[l], bytes);
+        chunk = segment < chunk ? segment : chunk;
+    }
+    return nc_schedule_whole(chunk < NC_LEAST_CHUNK ? NC_LEAST_CHUNK : (size_t) chunk, element);
 }
 
 size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks)

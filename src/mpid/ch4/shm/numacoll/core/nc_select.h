@@ -1,7 +1,8 @@
-/* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE, REDUCE_GROUP and
- * ALLREDUCE_VERSION stands for, by rules. mpich/choose.c asks when a communicator is set up, coll/
- * in each call. doc/design-notes.md has the reason of each rule: what was measured where two
- * processors can, and what test/sim simulates where they cannot. */
+/* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE, BCAST_GROUP,
+ * REDUCE_GROUP, ALLREDUCE_VERSION and ALLREDUCE_GROUP stands for, by rules. mpich/choose.c asks
+ * when a communicator is set up, coll/ in each call; numacoll-model asks which rule it was.
+ * doc/design-notes.md has the reason of each rule: what was measured where two processors can, and
+ * what test/sim simulates where they cannot. */
 
 #ifndef NC_SELECT_H_INCLUDED
 #define NC_SELECT_H_INCLUDED
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nc_model.h"
+#include "nc_schedule.h"
 #include "nc_tree.h"
 
 /* The barriers: X(NAME, name), in the order of the values of BARRIER in cvars.yaml, where `auto`
@@ -38,11 +41,16 @@ struct nc_situation {
     bool oversubscribed; /* more ranks than processors they may use */
 };
 
+/* Each choice of the ranks of a node is by one rule, which `..._rule` returns as a line of text:
+ * for whom the rule is, and why. */
+
 /* The barrier for a situation. */
 enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation);
+const char *nc_select_barrier_rule(const struct nc_situation *situation);
 
 /* The notification tree of bcast for a situation. */
 enum nc_tree_kind nc_select_notice(const struct nc_situation *situation);
+const char *nc_select_notice_rule(const struct nc_situation *situation);
 
 /* How a commutative reduce works inside a node. */
 enum nc_reduce_way {
@@ -55,6 +63,8 @@ enum nc_reduce_way {
 /* The way of a reduce of so many bytes; messages of at most inline_bytes are sent inline. */
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *situation, size_t bytes,
                                     size_t inline_bytes);
+const char *nc_select_reduce_rule(const struct nc_situation *situation, size_t bytes,
+                                  size_t inline_bytes);
 
 /* Bytes of a fragment, at least 4 KiB, of a message of so many bytes along a chain of so many
  * ranks: the segment of a chain with the least time (core/nc_model.h). */
@@ -72,6 +82,42 @@ enum nc_allreduce_version {
  * inline_bytes are sent inline. */
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes,
                                               size_t inline_bytes);
+const char *nc_select_allreduce_rule(const struct nc_situation *situation, size_t bytes,
+                                     size_t inline_bytes);
+
+/* The version that can be made instead of one that was chosen. sliced: the message can be reduced
+ * by slices; in_any_order: the operation commutes and its elements are plain. */
+enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, bool sliced,
+                                             bool in_any_order);
+
+/* ---- above the node: by the model of time (core/nc_model.h) ---- */
+
+/* How the members of a group of nodes work together. */
+struct nc_group_algorithm {
+    enum nc_algorithm algorithm;
+    int k; /* degree of a tree */
+};
+
+/* The tree that takes the least time to move `bytes` bytes, elements of `element` bytes, in a group
+ * of p members. */
+struct nc_group_algorithm nc_select_tree(struct nc_model_link link, int p, size_t bytes,
+                                         size_t element);
+
+/* For an allreduce of `bytes` bytes in a group of p members: recursive doubling (whole chunks) or
+ * reduce-scatter and allgather (parts), whichever takes less time. */
+struct nc_group_algorithm nc_select_exchange(struct nc_model_link link, int p, size_t bytes);
+
+/* A level above the node: what a message costs, and the members of its largest group. */
+struct nc_select_level {
+    struct nc_model_link link;
+    int members;
+    struct nc_group_algorithm by;
+};
+
+/* Bytes of a chunk of a message that passes all these levels, whole elements: the least of what is
+ * best on each. */
+size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t bytes,
+                       size_t element);
 
 /* How many bytes of the last-level cache are a rank's: of a cache of so many bytes that
  * `processors` processors share (0: unknown), if so many ranks of the communicator do. Neither a

@@ -12,9 +12,6 @@
 #include "../shm/nc_copy.h"
 #include "../shm/nc_queue.h"
 
-/* The most bytes of a chunk, and so of the data in a message between nodes; lengths come on top. */
-enum { NC_CHUNK = 65536 };
-
 /* The most chunks of a pipeline that are on their way at a time; and the directions of pipelines,
  * up and down. */
 enum { NC_CHUNKS = 3, NC_PIPELINES = 2 };
