@@ -34,6 +34,40 @@ static void times_by_hand(void **state)
     /* one segment has the message's bytes, not its own limit */
     same(nc_model_pipelined_binomial(link, 9, 10, 4096), 4 * 7);
     same(nc_model_segmented(link, NC_MODEL_BINOMIAL, 9, 10, 4), nc_model_knomial(link, 2, 9, 10));
+    same(nc_model_scatter_allgather(link, 8, 80), (3 + 7) * 2 + 2 * 70 * 0.5);
+}
+
+/* Steps until the last of a subtree has the message, send by send. */
+static int balanced(int below, int k, int at)
+{
+    int last = at;
+
+    for (int i = 0; i < k && i < below; i++) {
+        int there = balanced(below / k + (i < below % k) - 1, k, at + i + 1);
+        last = there > last ? there : last;
+    }
+    return last;
+}
+
+static void steps_of_kary_trees(void **state)
+{
+    (void) state;
+    for (int k = 2; k < 9; k++) {
+        for (int p = 1; p < PROCESSES; p++) {
+            struct nc_tree tree = tree_of(NC_TREE_KARY, k, p);
+
+            assert_int_equal(nc_model_complete_steps(k, p), last_of(&tree, 1, has));
+            assert_int_equal(nc_model_balanced_steps(k, p), balanced(p - 1, k, 0));
+        }
+    }
+    /* complete and balanced trees take as long for the numbers that were tried on paper */
+    for (int k = 2; k <= 4; k++) {
+        static const int p[] = {11, 20, 30, 50, 100, 128, 200};
+        for (int i = 0; i < 7; i++)
+            assert_int_equal(nc_model_complete_steps(k, p[i]), nc_model_balanced_steps(k, p[i]));
+    }
+    assert_true(nc_model_complete_steps(2, INT32_MAX) == 60 &&
+                nc_model_balanced_steps(2, INT32_MAX) == 60);
 }
 
 static void best_degrees(void **state)
@@ -117,6 +151,7 @@ static void one_process_sends_nothing(void **state)
                 nc_model_linear(cluster, 1, mib) == 0);
     assert_true(nc_model_kary(cluster, 3, 1, mib) == 0 &&
                 nc_model_knomial(cluster, 3, 1, mib) == 0);
+    assert_true(nc_model_scatter_allgather(cluster, 1, mib) == 0);
     assert_true(nc_model_pipelined_binomial(cluster, 1, mib, 1024) == 0);
     same(nc_model_pipelined_binomial(cluster, 7, 0, 1024), 3 * cluster.alpha);
 }
@@ -171,7 +206,7 @@ static void regimes(void **state)
     same(nc_model_queue(c, 30, 8, 4), 1000 + 200 + 8 * 0.5 + 4 * 30 + 30 * 0.5);
     same(nc_model_queue(c, 70, 8, 4), 3 * (1000 + 200 + 8 * 0.5) + 9 * 30 + 70 * 0.5);
     same(nc_model_slot(c, 70, 8), 9 * (1000 + 200) + 9 * 30 + 2 * 70 * 0.5);
-    same(nc_model_sets(c, 70, 8, 4, 2), 2 * 3 * (1000 + 8 * 0.5) + 200 + 9 * 30 + 70 * 0.5);
+    same(nc_model_sets(c, 70, 8, 4, 2), 2 * 3 * (1000 + 200) + 8 * 0.5 + 9 * 30 + 70 * 0.5);
 }
 
 static void forms_meet(void **state)
@@ -201,6 +236,47 @@ static void longer_messages_take_longer(void **state)
                         nc_model_queue(figures, m, 8192, s * 2));
         }
     }
+}
+
+/* The paper's figure 2 with one leaf, step by step: the time until it has `fragments` fragments of
+ * f bytes. Before it fills a set the root waits until the leaf has left it; both wait t_WO for a
+ * set.
+ */
+static double gone_through(struct nc_model_costs c, uint64_t fragments, uint64_t f, uint64_t s,
+                           uint64_t q)
+{
+    double copy = (double) f * c.byte, root = 0, leaf = 0, left[64] = {0};
+
+    for (uint64_t i = 0; i < fragments; i++) {
+        uint64_t set = i / (s / q) % q;
+
+        if (i % (s / q) == 0) {
+            root = (root > left[set] ? root : left[set]) + c.set;
+            leaf += c.set;
+        }
+        root += copy;
+        leaf = (leaf > root ? leaf : root) + c.notice + copy;
+        if ((i + 1) % (s / q) == 0)
+            left[set] = leaf += c.leave;
+    }
+    return leaf;
+}
+
+static void queues_gone_through(void **state)
+{
+    uint64_t m = 16 * mib, f = 8192;
+
+    (void) state;
+    for (uint64_t s = 2; s <= 512; s *= 2) {
+        for (uint64_t q = 1; q <= s && q <= 64; q *= 2)
+            same(nc_model_sets(figures, m, f, s, q), gone_through(figures, m / f, f, s, q));
+    }
+    same(nc_model_slot(figures, m, f), gone_through(figures, m / f, f, 1, 1));
+    /* microseconds; by another simulation */
+    near(1e6 * nc_model_sets(figures, m, f, 8, 1), 19004.9, 1e-5);
+    near(1e6 * nc_model_sets(figures, m, f, 8, 2), 16944.1, 1e-5);
+    near(1e6 * nc_model_sets(figures, m, f, 8, 4), 17000.4, 1e-5);
+    near(1e6 * nc_model_sets(figures, m, f, 64, 2), 16894.8, 1e-5);
 }
 
 /* t(m, s) over f with s = 32: it rises while the message fills the queue equally often, and drops
@@ -333,7 +409,7 @@ static void huge(void **state)
              0x1p47 * (110e-9 + 8192e-9) + 0x1p51 * 50e-9 + 0x1p64 * 1e-9);
         same(nc_model_queue(figures, m, m, UINT64_MAX), 110e-9 + 50e-9 + 0x1p65 * 1e-9);
         same(nc_model_sets(figures, m, 8192, 16, 2),
-             0x1p48 * (100e-9 + 8192e-9) + 10e-9 + 0x1p51 * 50e-9 + 0x1p64 * 1e-9);
+             0x1p48 * 110e-9 + 8192e-9 + 0x1p51 * 50e-9 + 0x1p64 * 1e-9);
         same(nc_model_linear(cluster, INT32_MAX, m), 2147483646. * (5e-5 + 0x1p64 * 4.7e-8));
     }
 }
@@ -342,6 +418,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_by_hand),
+        cmocka_unit_test(steps_of_kary_trees),
         cmocka_unit_test(best_degrees),
         cmocka_unit_test(trees_take_their_modelled_time),
         cmocka_unit_test(spans),
@@ -352,6 +429,7 @@ int main(void)
         cmocka_unit_test(regimes),
         cmocka_unit_test(forms_meet),
         cmocka_unit_test(longer_messages_take_longer),
+        cmocka_unit_test(queues_gone_through),
         cmocka_unit_test(saw_tooth_over_fragments),
         cmocka_unit_test(minimum_over_fragments),
         cmocka_unit_test(best_fragment_of_any_queue),

@@ -63,6 +63,58 @@ struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p,
                                   .last_most = h * full};
 }
 
+/* Of a complete tree: how many of its p processes are in the subtree of child i of the root. */
+static int64_t in_subtree(int k, int64_t p, int i)
+{
+    int64_t sum = 0, places = 1; /* of the subtree on a level */
+
+    for (int64_t left = p - 1, here; left > 0; left -= here, places *= k) {
+        int64_t mine;
+
+        here = left < places * k ? left : places * k;
+        mine = here - i * places;
+        sum += mine < 0 ? 0 : mine < places ? mine : places;
+    }
+    return sum;
+}
+
+/* Subtrees become smaller from child to child, so of those of equal size the last one counts. */
+static int complete_steps(int k, int64_t p)
+{
+    int most = 0;
+
+    for (int i = 0; i < k; i++) {
+        int64_t below = in_subtree(k, p, i);
+        int steps = below && (i == k - 1 || in_subtree(k, p, i + 1) < below)
+                        ? i + 1 + complete_steps(k, below)
+                        : 0;
+
+        most = steps > most ? steps : most;
+    }
+    return most;
+}
+
+int nc_model_complete_steps(int k, int p)
+{
+    return complete_steps(k, p);
+}
+
+int nc_model_balanced_steps(int k, int p)
+{
+    int less = (p - 1) / k, more = (p - 1) % k; /* `more` children have a process more below them */
+    int first = more ? more + nc_model_balanced_steps(k, less + 1) : 0,
+        last = less ? k + nc_model_balanced_steps(k, less) : 0;
+
+    return first > last ? first : last;
+}
+
+double nc_model_scatter_allgather(struct nc_model_link link, int p, uint64_t m)
+{
+    if (p == 1)
+        return 0;
+    return (ceil_log(2, p) + p - 1) * link.alpha + 2.0 * (p - 1) / p * (double) m * link.beta;
+}
+
 double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m)
 {
     double start = ceil_log(2, p) * link.alpha, bytes = p > 1 ? (double) m * link.beta : 0;
@@ -124,7 +176,7 @@ double nc_model_sets(struct nc_model_costs c, uint64_t m, uint64_t f, uint64_t s
 {
     if (q == 1)
         return nc_model_queue(c, m, f, s);
-    return (double) q * fillings(m, f, s) * (c.set + first_copy(c, m, f)) + c.leave +
+    return (double) q * fillings(m, f, s) * (c.set + c.leave) + first_copy(c, m, f) +
            reading(c, m, f);
 }
 

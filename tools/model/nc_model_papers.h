@@ -31,6 +31,17 @@ struct nc_model_span {
 /* k >= 1, p >= 1. */
 struct nc_model_span nc_model_kary_span(struct nc_model_link link, int k, int p, uint64_t m);
 
+/* The messages of equal length that follow each other until the last of p >= 1 processes has the
+ * message, gone through send by send: of a complete k-ary tree, whose last level is filled from the
+ * left; and of a balanced one, in which the subtrees of a process differ by one process at most.
+ * k >= 2. */
+int nc_model_complete_steps(int k, int p);
+int nc_model_balanced_steps(int k, int p);
+
+/* Seconds of a scatter along a binomial tree and an allgather round the ring; the parts are m / p
+ * bytes. Source: Thakur, Rabenseifner, Gropp 2005. */
+double nc_model_scatter_allgather(struct nc_model_link link, int p, uint64_t m);
+
 /* A lower bound, seconds, for any algorithm that brings m bytes to p >= 1 processes:
  * max(ceil(log2 p) alpha, m beta). */
 double nc_model_lower_bound(struct nc_model_link link, int p, uint64_t m);
@@ -69,9 +80,11 @@ double nc_model_slot(struct nc_model_costs costs, uint64_t m, uint64_t f);
 /* t(m, s), seconds: the time with a queue of s slots; t(m) if s = 1. */
 double nc_model_queue(struct nc_model_costs costs, uint64_t m, uint64_t f, uint64_t s);
 
-/* t(m, s, q), seconds: the time with a queue of s slots in q sets; t(m, s) if q = 1. In the paper's
- * formula the root waits for all q sets even if the message ends in an earlier set, so the time is
- * too long for messages shorter than the queue. */
+/* t(m, s, q), seconds: the time with a queue of s slots in q sets; t(m, s) if q = 1. With several
+ * sets the root copies ahead, so only the first fragment's copy is waited for. The print of the
+ * formula is ambiguous; this reading is what the algorithm takes if it is gone through step by
+ * step. In it the root waits for all q sets even if the message ends in an earlier set, so the time
+ * is too long for messages shorter than the queue. */
 double nc_model_sets(struct nc_model_costs costs, uint64_t m, uint64_t f, uint64_t s, uint64_t q);
 
 /* f* and s* = b / f* of a queue of b > 0 bytes, with which t(m, s) has its minimum if the numbers
