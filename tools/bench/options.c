@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/arguments.h"
 #include "common/gnuplot.h"
 
 #define LARGEST ((size_t) 1 << 30)
@@ -78,31 +79,15 @@ static bool parse_int(const char *text, long low, long high, int *value)
     return end != text && *end == 0 && low <= n && n <= high;
 }
 
-static bool parse_bytes(const char *text, char **end, size_t *bytes)
-{
-    unsigned long long n = strtoull(text, end, 10);
-    int shift = 0;
-
-    if (*end == text)
-        return false;
-    if (**end == 'K' || **end == 'k')
-        shift = 10;
-    else if (**end == 'M' || **end == 'm')
-        shift = 20;
-    *end += shift > 0;
-    *bytes = (size_t) n << shift;
-    return n <= LARGEST >> shift;
-}
-
 static bool parse_sizes(struct options *o, const char *text)
 {
-    size_t low, high;
+    uint64_t low, high;
     char *end;
 
-    if (!parse_bytes(text, &end, &low))
+    if (!argument_bytes(text, &end, LARGEST, &low))
         return false;
     high = low;
-    if (*end == ':' && !parse_bytes(end + 1, &end, &high))
+    if (*end == ':' && !argument_bytes(end + 1, &end, LARGEST, &high))
         return false;
     o->size_count = 0;
     for (size_t m = low; m <= high; m = m ? 2 * m : 1)

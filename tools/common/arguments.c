@@ -6,6 +6,7 @@
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *allocate(size_t bytes)
 {
@@ -26,4 +27,23 @@ int argument_number(const char *option, const char *text, int low, int high)
     if (end == text || *end || errno || n < low || n > high)
         errx(argp_err_exit_status, "%s%s: must be %d to %d", option, text, low, high);
     return (int) n;
+}
+
+bool argument_bytes(const char *text, char **end, uint64_t most, uint64_t *bytes)
+{
+    static const char units[] = "KkMmGg";
+    unsigned long long n;
+    const char *unit;
+    int shift = 0;
+
+    errno = 0;
+    n = strtoull(text, end, 10);
+    if (*text < '0' || *text > '9' || errno) /* strtoull takes a sign */
+        return false;
+    unit = **end ? strchr(units, **end) : NULL;
+    if (unit)
+        shift = 10 * (1 + (int) (unit - units) / 2);
+    *end += unit != NULL;
+    *bytes = (uint64_t) n << shift;
+    return n <= most >> shift;
 }

@@ -4,7 +4,9 @@
 #ifndef ARGUMENTS_H_INCLUDED
 #define ARGUMENTS_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* malloc, but ends the process if there is no memory. */
 void *allocate(size_t bytes);
@@ -12,5 +14,9 @@ void *allocate(size_t bytes);
 /* The number that `text`, the value of an option, stands for; low to high are allowed. option: with
  * its equals sign, "--root=". */
 int argument_number(const char *option, const char *text, int low, int high);
+
+/* Reads bytes, at most so many, from the beginning of a text: 64, 64K (KiB), 1M, 1G. *end: behind
+ * them. False: the text begins otherwise, or it is more. */
+bool argument_bytes(const char *text, char **end, uint64_t most, uint64_t *bytes);
 
 #endif

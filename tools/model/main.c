@@ -1,0 +1,26 @@
+/* numacoll-model's main program. See model.h. */
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model.h"
+
+int main(int argc, char **argv)
+{
+    static void (*const fill[COMMANDS])(const struct options *, struct table *) = {
+        [QUEUE] = queue_fill, [TREE] = tree_fill};
+    static const char *const names[COMMANDS] = {"queue", "tree", "barrier", "predict", "why"};
+    struct options options;
+    struct table *table;
+
+    options_parse(&options, argc, argv);
+    table = table_make(names[options.command]);
+    fill[options.command](&options, table);
+    if (options.plot)
+        picture_draw(table, options.plot);
+    table_write(table, options.output);
+    if (fflush(stdout) || ferror(stdout))
+        err(EXIT_FAILURE, "standard output");
+    return EXIT_SUCCESS;
+}

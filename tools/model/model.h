@@ -1,0 +1,136 @@
+/* numacoll-model: what the formulas of the papers say, and what the library chooses by them, for
+ * machines that need not be there. main.c calls options.c, then the file of the command, which
+ * fills a table, and then table.c or picture.c, which write it.
+ *
+ * Wrong arguments end the process with one line and status 2, by errx. Memory is freed when the
+ * process ends. */
+
+#ifndef MODEL_H_INCLUDED
+#define MODEL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/cluster.h"
+#include "core/nc_level_spec.h"
+#include "model/nc_model_papers.h"
+
+enum { WRONG_ARGUMENTS = 2 }; /* exit status */
+
+/* ---- options.c ---- */
+
+enum command { QUEUE, TREE, BARRIER, PREDICT, WHY, COMMANDS };
+enum output { OUTPUT_TEXT, OUTPUT_CSV, OUTPUT_JSON };
+
+/* What a table has a row for each value of. */
+enum over { OVER_NOTHING, OVER_FRAGMENT, OVER_SLOTS, OVER_MESSAGE, OVER_SEGMENT, OVER_DEGREE, OVER_RANKS };
+
+/* The collectives that predict and why know. */
+enum collective { BCAST, REDUCE, ALLREDUCE, SCATTER, GATHER, ALLGATHER, BARRIERS, COLLECTIVES };
+
+/* The algorithms of tree, a bit each. */
+enum tree {
+    TREE_LINEAR,
+    TREE_KARY,
+    TREE_BALANCED,
+    TREE_KNOMIAL,
+    TREE_CHAIN,
+    TREE_PIPELINED_BINARY,
+    TREE_PIPELINED_BINOMIAL,
+    TREE_SCATTER_ALLGATHER,
+    TREES
+};
+
+struct options {
+    enum command command;
+    enum output output;
+    const char *plot; /* a file, or NULL */
+    enum over over;
+    uint64_t from, to, step; /* of what a table is over; step 0: the next is the double */
+    uint64_t message;        /* bytes */
+    /* queue: 0 where not given */
+    uint64_t fragment, slots, queue, sets;
+    bool table;
+    struct nc_model_costs costs;
+    /* tree */
+    int ranks, degree; /* degree 0: the best */
+    unsigned trees;
+    struct nc_model_link link;
+    /* barrier, predict, why */
+    struct cluster_options cluster;
+    enum collective collective;
+    struct nc_links lines; /* inside a node: seconds to fetch a line, and to copy a byte */
+    struct nc_links links; /* between nodes */
+    double turn;           /* seconds that a line is busy with each rank that fetches it */
+    double combine;        /* seconds to combine a byte */
+};
+
+/* Parses the command line. Ends the process if a word is wrong. */
+void options_parse(struct options *options, int argc, char **argv);
+
+/* What follows x in the rows of a table. */
+static inline uint64_t options_next(const struct options *options, uint64_t x)
+{
+    return options->step ? x + options->step : 2 * x;
+}
+
+extern const char *const tree_names[TREES];
+extern const char *const collective_names[COLLECTIVES];
+
+/* ---- table.c ---- */
+
+/* What a command has to say: facts, each with a name, and rows of equal columns. The text and JSON
+ * have both; CSV and a picture have the rows. */
+struct table;
+
+struct table *table_make(const char *command);
+
+/* A fact of the text or of a number. */
+void table_fact(struct table *table, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void table_fact_number(struct table *table, const char *name, double value);
+
+/* Appends a column. A curve is drawn in a picture, over the first column. */
+void table_column(struct table *table, const char *name, bool curve);
+
+/* Append cells, row by row. A labelled number is written as its label in the text. */
+void table_text(struct table *table, const char *text);
+void table_number(struct table *table, double value);
+void table_labelled(struct table *table, double value, const char *label);
+
+/* How a picture shows the table: curves over the first column, with logarithmic axes or not; or a
+ * bar for each row, the first column its name. */
+struct table_picture {
+    bool bars, log_x, log_y;
+    const char *title, *x, *y;
+};
+
+void table_draw_as(struct table *table, const struct table_picture *picture);
+
+int table_rows(const struct table *table);
+
+/* Writes to standard output. */
+void table_write(const struct table *table, enum output output);
+
+/* What picture.c asks: a number, or the text of a cell. */
+const struct table_picture *table_picture(const struct table *table);
+int table_columns(const struct table *table);
+const char *table_name(const struct table *table, int column);
+bool table_is_curve(const struct table *table, int column);
+double table_value(const struct table *table, int row, int column);
+const char *table_label(const struct table *table, int row, int column);
+
+/* ---- picture.c ---- */
+
+/* Draws the table. Ends the process if that is not possible. */
+void picture_draw(const struct table *table, const char *file);
+
+/* ---- the commands ---- */
+
+void queue_fill(const struct options *options, struct table *table);
+void tree_fill(const struct options *options, struct table *table);
+void barrier_fill(const struct options *options, struct table *table);
+void predict_fill(const struct options *options, struct table *table);
+void why_fill(const struct options *options, struct table *table);
+
+#endif
