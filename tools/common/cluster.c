@@ -324,3 +324,12 @@ struct nc_topo cluster_levels(const struct cluster *c, unsigned levels)
     nc_topo_make(&topo, allocate(nc_topo_bytes(&c->locations)), &c->locations, levels);
     return topo;
 }
+
+bool cluster_shorten(struct nc_geometry *g, size_t taken, size_t budget, uint32_t least)
+{
+    while (taken + nc_layout_bytes(g) > nc_geometry_share(g, false, budget)) {
+        if (!nc_geometry_shorten(g) || g->slots < least)
+            return false;
+    }
+    return true;
+}

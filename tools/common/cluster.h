@@ -9,6 +9,7 @@
 
 #include <argp.h>
 
+#include "core/nc_layout.h"
 #include "core/nc_topo.h"
 
 enum { MAX_RANKS = 1000000 };
@@ -42,6 +43,10 @@ void cluster_make(struct cluster *cluster, const struct cluster_options *options
 
 /* The number of the node of a rank. */
 int cluster_node(const struct cluster *cluster, int rank);
+
+/* Makes a segment fit where `taken` of the budget's bytes are taken, as the library does once it
+ * has grown (mpich/segment.c). False: not with so many slots, at least 1. */
+bool cluster_shorten(struct nc_geometry *geometry, size_t taken, size_t budget, uint32_t least);
 
 /* The active levels of the ranks, among the allowed ones. */
 struct nc_topo cluster_levels(const struct cluster *cluster, unsigned levels);

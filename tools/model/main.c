@@ -9,7 +9,7 @@
 int main(int argc, char **argv)
 {
     static void (*const fill[COMMANDS])(const struct options *, struct table *) = {
-        [QUEUE] = queue_fill, [TREE] = tree_fill};
+        [QUEUE] = queue_fill, [TREE] = tree_fill, [BARRIER] = barrier_fill, [WHY] = why_fill};
     static const char *const names[COMMANDS] = {"queue", "tree", "barrier", "predict", "why"};
     struct options options;
     struct table *table;

@@ -13,6 +13,9 @@
 
 #include "common/cluster.h"
 #include "core/nc_level_spec.h"
+#include "core/nc_nodes.h"
+#include "core/nc_route.h"
+#include "core/nc_select.h"
 #include "model/nc_model_papers.h"
 
 enum { WRONG_ARGUMENTS = 2 }; /* exit status */
@@ -23,7 +26,15 @@ enum command { QUEUE, TREE, BARRIER, PREDICT, WHY, COMMANDS };
 enum output { OUTPUT_TEXT, OUTPUT_CSV, OUTPUT_JSON };
 
 /* What a table has a row for each value of. */
-enum over { OVER_NOTHING, OVER_FRAGMENT, OVER_SLOTS, OVER_MESSAGE, OVER_SEGMENT, OVER_DEGREE, OVER_RANKS };
+enum over {
+    OVER_NOTHING,
+    OVER_FRAGMENT,
+    OVER_SLOTS,
+    OVER_MESSAGE,
+    OVER_SEGMENT,
+    OVER_DEGREE,
+    OVER_RANKS
+};
 
 /* The collectives that predict and why know. */
 enum collective { BCAST, REDUCE, ALLREDUCE, SCATTER, GATHER, ALLGATHER, BARRIERS, COLLECTIVES };
@@ -124,6 +135,29 @@ const char *table_label(const struct table *table, int row, int column);
 
 /* Draws the table. Ends the process if that is not possible. */
 void picture_draw(const struct table *table, const char *file);
+
+/* ---- job.c: what the library would set up ---- */
+
+struct job {
+    const struct options *options;
+    struct cluster cluster;
+    struct nc_locations here; /* of the ranks of the first node */
+    struct nc_situation situation;
+    struct nc_levels numa, data, signals; /* the groups of these ranks */
+    struct nc_geometry geometry;          /* of the first communicator's segment, once it is used */
+    struct nc_nodes nodes;
+};
+
+void job_make(struct job *job, const struct options *options);
+
+/* Groups the ranks of the first node by a set of levels. */
+void job_group(const struct job *job, unsigned levels, struct nc_levels *made);
+
+/* What a message between two units of a level above the node costs. */
+struct nc_model_link job_link(const struct job *job, int level);
+
+/* Adds the facts that say which ranks and nodes there are. */
+void job_describe(const struct job *job, struct table *table);
 
 /* ---- the commands ---- */
 

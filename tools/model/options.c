@@ -34,9 +34,14 @@ static const struct {
              "rule."},
 };
 
-const char *const tree_names[TREES] = {
-    "linear", "kary",  "balanced", "knomial", "chain", "pipelined_binary", "pipelined_binomial",
-    "scatter_allgather"};
+const char *const tree_names[TREES] = {"linear",
+                                       "kary",
+                                       "balanced",
+                                       "knomial",
+                                       "chain",
+                                       "pipelined_binary",
+                                       "pipelined_binomial",
+                                       "scatter_allgather"};
 
 const char *const collective_names[COLLECTIVES] = {"bcast",  "reduce",    "allreduce", "scatter",
                                                    "gather", "allgather", "barrier"};
@@ -92,7 +97,8 @@ static const struct {
      OF_TREE},
     {{"from", KEY_FROM, "N", 0, "the first row", 0}, OF_QUEUE | OF_TREE},
     {{"to", KEY_TO, "N", 0, "the last row", 0}, OF_QUEUE | OF_TREE},
-    {{"step", KEY_STEP, "N", 0, "from row to row (4096 for fragments, 1 for degrees, else the double)", 0},
+    {{"step", KEY_STEP, "N", 0,
+      "from row to row (4096 for fragments, 1 for degrees, else the double)", 0},
      OF_QUEUE | OF_TREE},
     {{"message", KEY_MESSAGE, "M", 0, "bytes of the message (16M)", 0}, OF_QUEUE},
     {{"message", KEY_MESSAGE, "M", 0, "bytes of the message (1M)", 0}, OF_TREE},
@@ -140,9 +146,10 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t low,
     char *end;
 
     if (!argument_bytes(text, &end, high, &n) || *end || n < low)
-        errx(WRONG_ARGUMENTS, "%s%s: must be %llu to %llu, with K, M or G behind it for units of "
-                              "1024, ..", option, text, (unsigned long long) low,
-             (unsigned long long) high);
+        errx(WRONG_ARGUMENTS,
+             "%s%s: must be %llu to %llu, with K, M or G behind it for units of "
+             "1024, ..",
+             option, text, (unsigned long long) low, (unsigned long long) high);
     return n;
 }
 
@@ -199,9 +206,8 @@ static void parse_trees(struct options *o, const char *text)
 static void parse_links(struct nc_links *links, const char *option, const char *text)
 {
     if (!nc_links_parse(links, text))
-        errx(WRONG_ARGUMENTS,
-             "%s%s: must be LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s or *", option, text,
-             nc_level_names());
+        errx(WRONG_ARGUMENTS, "%s%s: must be LEVEL:MICROSECONDS/NANOSECONDS,.., levels of %s or *",
+             option, text, nc_level_names());
 }
 
 static void parse_link(struct options *o, const char *text)
@@ -261,14 +267,13 @@ static void set_defaults(struct options *o)
 /* Ranges that are not given; and what cannot be together. */
 static void finish(struct options *o, unsigned words)
 {
-    static const uint64_t from[] = {[OVER_NOTHING] = 1,  [OVER_FRAGMENT] = 4096,
-                                    [OVER_SLOTS] = 1,    [OVER_MESSAGE] = 1024,
-                                    [OVER_SEGMENT] = 64, [OVER_DEGREE] = 2,
-                                    [OVER_RANKS] = 2},
-                          to[] = {[OVER_NOTHING] = 1,        [OVER_FRAGMENT] = 65536,
-                                  [OVER_SLOTS] = 512,        [OVER_MESSAGE] = 16 << 20,
-                                  [OVER_SEGMENT] = 1 << 20,  [OVER_DEGREE] = 16,
-                                  [OVER_RANKS] = 1024};
+    static const uint64_t
+        from[] =
+            {[OVER_NOTHING] = 1,  [OVER_FRAGMENT] = 4096, [OVER_SLOTS] = 1, [OVER_MESSAGE] = 1024,
+             [OVER_SEGMENT] = 64, [OVER_DEGREE] = 2,      [OVER_RANKS] = 2},
+        to[] = {[OVER_NOTHING] = 1,        [OVER_FRAGMENT] = 65536,  [OVER_SLOTS] = 512,
+                [OVER_MESSAGE] = 16 << 20, [OVER_SEGMENT] = 1 << 20, [OVER_DEGREE] = 16,
+                [OVER_RANKS] = 1024};
     enum { MOST_ROWS = 100000 };
 
     if (!o->step)
@@ -276,8 +281,8 @@ static void finish(struct options *o, unsigned words)
     o->from = o->from ? o->from : from[o->over];
     o->to = o->to ? o->to : o->from > to[o->over] ? o->from : to[o->over];
     if (o->to < o->from)
-        errx(WRONG_ARGUMENTS, "--to=%llu: must be at least --from=%llu",
-             (unsigned long long) o->to, (unsigned long long) o->from);
+        errx(WRONG_ARGUMENTS, "--to=%llu: must be at least --from=%llu", (unsigned long long) o->to,
+             (unsigned long long) o->from);
     if (o->step && (o->to - o->from) / o->step >= MOST_ROWS)
         errx(WRONG_ARGUMENTS, "--step=%llu: must make at most %d rows",
              (unsigned long long) o->step, MOST_ROWS);

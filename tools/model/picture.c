@@ -89,7 +89,8 @@ static void write_bars(FILE *g, const struct table *t)
         gnuplot_quote(g, table_label(t, r, 0));
         fprintf(g, " %d", r);
     }
-    fprintf(g, ")\nplot $data using (%g):1:(%g):2:($1-0.3):($1+0.3) with boxxyerror lc 1\n", from, from);
+    fprintf(g, ")\nplot $data using (%g):1:(%g):2:($1-0.3):($1+0.3) with boxxyerror lc 1\n", from,
+            from);
 }
 
 void picture_draw(const struct table *t, const char *file)

@@ -15,7 +15,7 @@ static const unsigned with_degree = 1u << TREE_KARY | 1u << TREE_BALANCED | 1u <
                                       1u << TREE_PIPELINED_BINOMIAL;
 
 /* A job: p processes, m bytes. */
-struct job {
+struct task {
     struct nc_model_link link;
     int p;
     uint64_t m;
@@ -53,40 +53,37 @@ static int best_degree(enum tree tree, int p)
     return best;
 }
 
-static struct plan plan_of_degree(const struct job *j, enum tree tree, int degree)
+static struct plan plan_of_degree(const struct task *j, enum tree tree, int degree)
 {
     int k = degree ? degree : best_degree(tree, j->p);
 
     return (struct plan){.degree = k,
                          .seconds = steps_of(tree, k, j->p) * nc_model_message(j->link, j->m),
-                         .formula = tree == TREE_KNOMIAL
-                                        ? nc_model_knomial(j->link, k, j->p, j->m)
-                                        : nc_model_kary(j->link, k, j->p, j->m)};
+                         .formula = tree == TREE_KNOMIAL ? nc_model_knomial(j->link, k, j->p, j->m)
+                                                         : nc_model_kary(j->link, k, j->p, j->m)};
 }
 
 /* ---- segments ---- */
 
 /* Of a pipelined tree in segments of s bytes. */
-static double segmented(const struct job *j, enum tree tree, uint64_t s)
+static double segmented(const struct task *j, enum tree tree, uint64_t s)
 {
     if (tree == TREE_PIPELINED_BINOMIAL)
         return nc_model_pipelined_binomial(j->link, j->p, j->m, s);
-    return nc_model_segmented(j->link,
-                              tree == TREE_CHAIN ? NC_MODEL_CHAIN : NC_MODEL_PIPELINED_BINARY, j->p,
-                              j->m, s);
+    return nc_model_segmented(
+        j->link, tree == TREE_CHAIN ? NC_MODEL_CHAIN : NC_MODEL_PIPELINED_BINARY, j->p, j->m, s);
 }
 
 /* s_opt, not rounded. */
-static double optimal_segment(const struct job *j, enum tree tree)
+static double optimal_segment(const struct task *j, enum tree tree)
 {
-    return nc_model_segment(j->link,
-                            tree == TREE_CHAIN ? NC_MODEL_CHAIN : NC_MODEL_PIPELINED_BINARY, j->p,
-                            j->m);
+    return nc_model_segment(
+        j->link, tree == TREE_CHAIN ? NC_MODEL_CHAIN : NC_MODEL_PIPELINED_BINARY, j->p, j->m);
 }
 
 /* The best whole number of equal segments is one of the two next to the best one that need not be
  * whole, because the time over this number has one minimum. */
-static struct plan plan_of_segments(const struct job *j, enum tree tree)
+static struct plan plan_of_segments(const struct task *j, enum tree tree)
 {
     struct plan best = {.seconds = INFINITY};
     uint64_t m = j->m ? j->m : 1, n = (uint64_t) ((double) m / optimal_segment(j, tree));
@@ -102,7 +99,7 @@ static struct plan plan_of_segments(const struct job *j, enum tree tree)
 
 /* ---- all algorithms ---- */
 
-static struct plan plan_of(const struct options *o, const struct job *j, enum tree tree)
+static struct plan plan_of(const struct options *o, const struct task *j, enum tree tree)
 {
     double seconds;
 
@@ -127,7 +124,7 @@ static bool competes(const struct options *o, enum tree tree)
 }
 
 /* The best, of equal ones the first. */
-static enum tree best_of(const struct options *o, const struct job *j)
+static enum tree best_of(const struct options *o, const struct task *j)
 {
     double least = INFINITY;
     enum tree best = TREE_LINEAR;
@@ -142,16 +139,16 @@ static enum tree best_of(const struct options *o, const struct job *j)
     return best;
 }
 
-static struct job job_of(const struct options *o)
+static struct task task_of(const struct options *o)
 {
-    return (struct job){.link = o->link, .p = o->ranks, .m = o->message};
+    return (struct task){.link = o->link, .p = o->ranks, .m = o->message};
 }
 
 /* ---- which is best where ---- */
 
 /* The longest message, between `low`, where `tree` is best, and `high`, where it is not, up to
  * which it is. */
-static uint64_t end_of(const struct options *o, struct job j, enum tree tree, uint64_t low,
+static uint64_t end_of(const struct options *o, struct task j, enum tree tree, uint64_t low,
                        uint64_t high)
 {
     while (high - low > 1) {
@@ -170,7 +167,7 @@ static uint64_t end_of(const struct options *o, struct job j, enum tree tree, ui
 static void add_ranges(const struct options *o, struct table *t)
 {
     enum { MOST = 1 << 30 };
-    struct job j = job_of(o);
+    struct task j = task_of(o);
     char text[1024] = "";
     enum tree best;
     uint64_t m = 1;
@@ -193,7 +190,7 @@ static void add_ranges(const struct options *o, struct table *t)
 
 /* ---- tables ---- */
 
-static double first_of(const struct options *o, const struct job *j, enum tree tree)
+static double first_of(const struct options *o, const struct task *j, enum tree tree)
 {
     int k = tree == TREE_LINEAR ? j->p - 1 : plan_of(o, j, tree).degree;
 
@@ -205,7 +202,7 @@ static double first_of(const struct options *o, const struct job *j, enum tree t
 /* A row for each algorithm. */
 static void fill_point(const struct options *o, struct table *t)
 {
-    struct job j = job_of(o);
+    struct task j = task_of(o);
     double bound = nc_model_lower_bound(j.link, j.p, j.m);
 
     table_column(t, "algorithm", false);
@@ -245,7 +242,7 @@ static bool has_column(const struct options *o, enum tree tree)
     return is_shown(o, tree) && kinds >> tree & 1;
 }
 
-static double value_at(const struct options *o, const struct job *j, enum tree tree, uint64_t x)
+static double value_at(const struct options *o, const struct task *j, enum tree tree, uint64_t x)
 {
     if (o->over == OVER_SEGMENT)
         return segmented(j, tree, x);
@@ -257,7 +254,7 @@ static double value_at(const struct options *o, const struct job *j, enum tree t
 static void fill_over(const struct options *o, struct table *t)
 {
     bool compares = o->over == OVER_MESSAGE || o->over == OVER_RANKS;
-    struct job j = job_of(o);
+    struct task j = task_of(o);
 
     for (enum tree tree = 0; tree < TREES; tree++) {
         if (has_column(o, tree))

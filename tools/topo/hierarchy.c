@@ -10,17 +10,6 @@
 
 #include "common/arguments.h"
 
-/* Makes a segment fit where `taken` of the budget's bytes are taken, as the library does once it
- * has grown (mpich/segment.c). False: not with so many slots, at least 1. */
-static bool shorten(struct nc_geometry *g, size_t taken, size_t budget, uint32_t least)
-{
-    while (taken + nc_layout_bytes(g) > nc_geometry_share(g, false, budget)) {
-        if (!nc_geometry_shorten(g) || g->slots < least)
-            return false;
-    }
-    return true;
-}
-
 /* The segment of the node's first communicator, and how many communicators find room: first those
  * that have as much of such a segment as a narrow one has, then those with a small segment. */
 static void fit(struct hierarchy *h, size_t budget)
@@ -30,13 +19,13 @@ static void fit(struct hierarchy *h, size_t budget)
     uint32_t least;
 
     h->small_bytes = nc_layout_bytes(&small);
-    h->geometry = shorten(&h->geometry, 0, budget, 1) ? h->geometry : small;
+    h->geometry = cluster_shorten(&h->geometry, 0, budget, 1) ? h->geometry : small;
     h->segment_bytes = nc_layout_bytes(&h->geometry);
     h->fits = h->segment_bytes <= budget;
     h->most_large = 0;
     g = h->geometry;
     least = g.slots < NC_SLOTS ? g.slots : NC_SLOTS;
-    while (shorten(&g, taken, budget, least) && nc_layout_bytes(&g) > h->small_bytes) {
+    while (cluster_shorten(&g, taken, budget, least) && nc_layout_bytes(&g) > h->small_bytes) {
         taken += nc_layout_bytes(&g);
         h->most_large++;
     }

@@ -1,0 +1,229 @@
+/* The command why: what the library chooses by itself, and by which rule. Every choice comes from
+ * the function that the library asks (core/nc_select.h, core/nc_frag.h). See model.h. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/arguments.h"
+#include "model.h"
+#include "shm/nc_barrier.h"
+#include "shm/nc_reduce.h"
+
+struct why {
+    const struct job *job;
+    struct table *table;
+    uint64_t bytes;
+    uint64_t chunk; /* bytes that are in a node at a time: the message, or a chunk between nodes */
+};
+
+/* A row: where, the setting that is `auto`, what is chosen for it, and why. */
+static void add(const struct why *w, const char *where, const char *setting, const char *choice,
+                const char *rule)
+{
+    table_text(w->table, where);
+    table_text(w->table, setting);
+    table_text(w->table, choice);
+    table_text(w->table, rule);
+}
+
+/* ---- inside a node ---- */
+
+static const char *const tree_kinds[] = {[NC_TREE_FLAT] = "flat",
+                                         [NC_TREE_KARY] = "kary",
+                                         [NC_TREE_KNOMIAL] = "knomial",
+                                         [NC_TREE_CHAIN] = "chain"};
+
+static void add_fragments(const struct why *w, uint64_t bytes)
+{
+    uint64_t slot = w->job->geometry.slot_bytes, f = nc_frag_choose(bytes, slot, NC_FRAG_QUARTER);
+    char choice[80], rule[80];
+
+    if (bytes <= NC_INLINE_BYTES) {
+        snprintf(rule, sizeof rule, "at most %zu bytes: sent with the notification",
+                 (size_t) NC_INLINE_BYTES);
+        add(w, "node", "FRAGMENT_RULE", "in the control slot", rule);
+        return;
+    }
+    snprintf(choice, sizeof choice, "%llu fragments of %llu bytes",
+             (unsigned long long) nc_frag_count(bytes, f), (unsigned long long) f);
+    add(w, "node", "FRAGMENT_RULE", choice,
+        "a quarter of the message, so that readers copy while the writer does; at least 4 KiB, at "
+        "most a slot");
+}
+
+static void add_bcast(const struct why *w, uint64_t bytes)
+{
+    const struct nc_situation *s = &w->job->situation;
+    enum nc_tree_kind kind = nc_select_notice(s);
+
+    add(w, "node", "BCAST_GROUP", "flat",
+        "always: all members of a group copy what its leader has");
+    add(w, "node", "BCAST_TREE", tree_kinds[kind], nc_select_notice_rule(s));
+    add_fragments(w, bytes);
+}
+
+static void add_reduce(const struct why *w, uint64_t bytes)
+{
+    static const char *const ways[] = {[NC_REDUCE_FLAT] = "flat",
+                                       [NC_REDUCE_BINOMIAL] = "knomial/2",
+                                       [NC_REDUCE_BINARY] = "kary/2",
+                                       [NC_REDUCE_CHAIN_ALL] = "chain_all"};
+    const struct nc_situation *s = &w->job->situation;
+    enum nc_reduce_way way = nc_select_reduce(s, bytes, NC_REDUCE_INLINE);
+    char choice[80];
+
+    add(w, "node", "REDUCE_GROUP", ways[way], nc_select_reduce_rule(s, bytes, NC_REDUCE_INLINE));
+    if (way != NC_REDUCE_CHAIN_ALL)
+        return;
+    snprintf(choice, sizeof choice, "fragments of %llu bytes",
+             (unsigned long long) nc_select_chain_fragment(s->ranks, bytes));
+    add(w, "node", "FRAGMENT_RULE", choice, "the segment of a chain with the least modelled time");
+}
+
+static void add_barrier(const struct why *w)
+{
+    const struct nc_situation *s = &w->job->situation;
+
+    add(w, "node", "BARRIER", nc_barrier_algorithms[nc_select_barrier(s)].name,
+        nc_select_barrier_rule(s));
+    if (w->job->nodes.count > 1)
+        add(w, "nodes", "-", "dissemination", "always: among the leaders of the nodes");
+}
+
+/* Whether a message can be reduced by slices: the NUMA nodes have the same number of ranks. */
+static bool can_be_sliced(const struct job *j)
+{
+    int *column = allocate(sizeof *column * (size_t) j->here.ranks);
+
+    return nc_groups_column(&j->numa.groups, 0, column) > 0;
+}
+
+static const char *const version_names[NC_ALLREDUCE_VERSIONS] = {
+    [NC_ALLREDUCE_SYMMETRIC] = "symmetric",
+    [NC_ALLREDUCE_SLICED] = "sliced",
+    [NC_ALLREDUCE_RB] = "rb",
+    [NC_ALLREDUCE_RAB] = "rab"};
+
+static void add_allreduce(const struct why *w)
+{
+    const struct nc_situation *s = &w->job->situation;
+    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_REDUCE_INLINE),
+                              made = nc_select_possible(rule, can_be_sliced(w->job), true);
+
+    if (w->job->nodes.count > 1) {
+        add(w, "nodes", "ALLREDUCE_VERSION", "rab",
+            "several nodes: the leaders of the highest level all combine");
+        add_reduce(w, w->chunk);
+        add_bcast(w, w->chunk);
+        return;
+    }
+    add(w, "node", "ALLREDUCE_VERSION", version_names[made],
+        made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_REDUCE_INLINE)
+                     : "sliced is not possible, the NUMA nodes have different numbers of ranks");
+    if (made == NC_ALLREDUCE_RB) {
+        uint64_t ring = (uint64_t) w->job->geometry.slots * w->job->geometry.slot_bytes;
+
+        add_reduce(w, w->bytes);
+        add_bcast(w, w->bytes < ring ? w->bytes : ring);
+    }
+}
+
+/* ---- above the node ---- */
+
+static const char *const algorithm_names[] = {
+    [NC_FLAT] = "flat", [NC_KARY] = "kary", [NC_KNOMIAL] = "knomial", [NC_CHAIN] = "chain",
+    [NC_RSG] = "rsg",   [NC_SAG] = "sag",   [NC_RD] = "rd",           [NC_RSAG] = "rsag",
+    [NC_RING] = "ring"};
+
+static void add_level(const struct why *w, int level, const char *setting,
+                      struct nc_group_algorithm by)
+{
+    struct nc_model_link link = job_link(w->job, level);
+    bool degree = by.algorithm == NC_KARY || by.algorithm == NC_KNOMIAL;
+    char choice[40], rule[160];
+
+    snprintf(choice, sizeof choice, degree ? "%s/%d" : "%s", algorithm_names[by.algorithm], by.k);
+    snprintf(rule, sizeof rule,
+             "the least modelled time among %d, with %g us per message and %g ns per byte",
+             w->job->nodes.largest[level], 1e6 * link.alpha, 1e9 * link.beta);
+    add(w, nc_level_name(w->job->nodes.name[level]), setting, choice, rule);
+}
+
+/* The trees of all levels in one direction, or, `exchanges`, an allreduce on the highest; and the
+ * chunk, which goes by the trees. */
+static void add_above(struct why *w, const char *setting, bool exchanges)
+{
+    const struct nc_nodes *nodes = &w->job->nodes;
+    struct nc_select_level level[NC_LEVELS + 1];
+    int levels = nodes->groups.levels;
+    char choice[40];
+    size_t chunk;
+
+    if (nodes->count < 2)
+        return;
+    for (int l = levels - 1; l >= 0; l--) {
+        struct nc_model_link link = job_link(w->job, l);
+        int members = nodes->largest[l];
+
+        level[l] = (struct nc_select_level){
+            .link = link, .members = members, .by = nc_select_tree(link, members, w->bytes, 1)};
+        if (exchanges && l == levels - 1)
+            add_level(w, l, "ALLREDUCE_GROUP", nc_select_exchange(link, members, w->bytes));
+        else
+            add_level(w, l, setting, level[l].by);
+    }
+    chunk = nc_select_chunk(level, levels, w->bytes, 1);
+    w->chunk = w->bytes < chunk ? w->bytes : chunk;
+    snprintf(choice, sizeof choice, "%zu bytes", chunk);
+    add(w, "nodes", "WINDOW", choice, "the least of the best chunks of these levels");
+}
+
+/* ---- all ---- */
+
+static void add_one_way(const struct why *w)
+{
+    add(w, "node", "-", "one way", "there is nothing to choose");
+    add_fragments(w, w->bytes);
+}
+
+static void add_choices(struct why *w, enum collective collective)
+{
+    switch (collective) {
+        case BCAST:
+            add_above(w, "BCAST_GROUP", false);
+            add_bcast(w, w->chunk);
+            break;
+        case REDUCE:
+            add_above(w, "REDUCE_GROUP", false);
+            add_reduce(w, w->chunk);
+            break;
+        case ALLREDUCE:
+            add_above(w, "REDUCE_GROUP, BCAST_GROUP", true);
+            add_allreduce(w);
+            break;
+        case BARRIERS:
+            add_barrier(w);
+            break;
+        default:
+            add_one_way(w);
+    }
+}
+
+void why_fill(const struct options *o, struct table *t)
+{
+    struct job job;
+    struct why w = {.job = &job, .table = t, .bytes = o->message, .chunk = o->message};
+
+    job_make(&job, o);
+    table_fact(t, "collective", "%s", collective_names[o->collective]);
+    if (o->collective != BARRIERS)
+        table_fact_number(t, "bytes", (double) o->message);
+    job_describe(&job, t);
+    if (job.situation.oversubscribed)
+        table_fact(t, "oversubscribed", "more ranks than processors");
+    table_column(t, "where", false);
+    table_column(t, "setting", false);
+    table_column(t, "choice", false);
+    table_column(t, "rule", false);
+    add_choices(&w, o->collective);
+}
