@@ -4,6 +4,7 @@
 #include "model_steps.h"
 
 #include "model/nc_model_papers.h"
+#include "model/nc_pipeline.h"
 
 /* the figures over f */
 static const struct nc_model_costs figures = {
@@ -414,6 +415,63 @@ static void huge(void **state)
     }
 }
 
+/* ---- pipelines (tools/model/nc_pipeline.c): the formulas above are some ---- */
+
+static double piped(double latency, double period, uint64_t m, uint64_t s)
+{
+    struct nc_pipeline_stages p = {0};
+
+    nc_pipeline_add(&p, cluster, latency, period);
+    return nc_pipeline_seconds(&p, m, s);
+}
+
+/* Kurnosov 2019, where the segments are whole. */
+static void trees_of_messages(void **state)
+{
+    uint64_t m = mib;
+
+    (void) state;
+    for (uint64_t s = 1024; s <= m; s *= 2) {
+        same(piped(127, 1, m, s), nc_model_segmented(cluster, NC_MODEL_CHAIN, 128, m, s));
+        same(piped(14, 2, m, s), nc_model_segmented(cluster, NC_MODEL_PIPELINED_BINARY, 128, m, s));
+        same(piped(7, 1, m, s), nc_model_pipelined_binomial(cluster, 128, m, s));
+    }
+    same(piped(7, 7, m, m), nc_model_knomial(cluster, 2, 128, m));
+    same(piped(127, 127, m, m), nc_model_linear(cluster, 128, m));
+    same(piped(7, 7, 0, 1), 7 * cluster.alpha);
+}
+
+/* Kurnosov, Tokmasheva 2020: the root copies a fragment, a reader waits for it and copies it. */
+static void queue_in_shared_memory(void **state)
+{
+    const struct nc_model_costs c = {.notice = 50e-9, .byte = 1e-9};
+    const struct nc_model_link in = {0, c.byte}, out = {c.notice, c.byte};
+    struct nc_pipeline_stages p = {0};
+
+    (void) state;
+    nc_pipeline_add(&p, in, 1, 1);
+    nc_pipeline_add(&p, out, 1, 1);
+    for (uint64_t f = 4096; f <= mib; f *= 2)
+        same(nc_pipeline_seconds(&p, 16 * mib, f), nc_model_sets(c, 16 * mib, f, 64, 2));
+}
+
+static void the_slowest_stage_sets_the_pace(void **state)
+{
+    const struct nc_model_link step = {1, 0};
+    struct nc_pipeline_stages p = {0};
+
+    (void) state;
+    same(nc_pipeline_seconds(&p, 10, 1), 0);
+    nc_pipeline_add(&p, step, 2, 1);
+    nc_pipeline_add(&p, step, 3, 3);
+    same(nc_pipeline_seconds(&p, 10, 10), 5);
+    same(nc_pipeline_seconds(&p, 10, 1), 5 + 9 * 3);
+    same(nc_pipeline_pace(&p, 10, 1), 10 * 3);
+    for (int i = 0; i < 100; i++)
+        nc_pipeline_add(&p, step, 0, 0);
+    same(nc_pipeline_seconds(&p, 10, 1), 5 + 9 * 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +493,9 @@ int main(void)
         cmocka_unit_test(best_fragment_of_any_queue),
         cmocka_unit_test(practical_rules),
         cmocka_unit_test(table_of_queues),
-        cmocka_unit_test(huge)};
+        cmocka_unit_test(huge),
+        cmocka_unit_test(trees_of_messages),
+        cmocka_unit_test(queue_in_shared_memory),
+        cmocka_unit_test(the_slowest_stage_sets_the_pace)};
     return cmocka_run_group_tests_name("model_papers", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
  * here, and while other ranks fetch the same line. A rank that need not wait asks for the next line
  * before the one before is here. */
 
+#include <err.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,10 @@
 #include "model.h"
 #include "shm/nc_barrier.h"
 
-enum { OUTSTANDING = 10 }; /* lines that a core fetches at a time, as in test/sim */
+enum {
+    OUTSTANDING = 10, /* lines that a core fetches at a time, as in test/sim */
+    MOST_RANKS = 4096 /* the trees are made for each rank anew */
+};
 
 struct line {
     int writer;
@@ -220,12 +224,13 @@ static const struct variant variants[] = {
 
 static void go(struct course *c, const struct variant *v)
 {
-    static const struct nc_tree_spec inside[NC_ROUTE_LEVELS] = {
-        {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2},
-        {NC_TREE_FLAT, 2}};
+    static const struct nc_tree_spec inside[NC_ROUTE_LEVELS] = {{NC_TREE_FLAT, 2},
+                                                                {NC_TREE_FLAT, 2},
+                                                                {NC_TREE_FLAT, 2},
+                                                                {NC_TREE_FLAT, 2},
+                                                                {NC_TREE_FLAT, 2}};
     struct nc_levels groups = c->job->signals;
-    struct nc_barrier_levels levels = {
-        .groups = &groups.groups, .inside = inside, .flag = v->flag};
+    struct nc_barrier_levels levels = {.groups = &groups.groups, .inside = inside, .flag = v->flag};
 
     if (v->levels)
         job_group(c->job, v->levels, &groups);
@@ -282,6 +287,9 @@ void barrier_fill(const struct options *o, struct table *t)
     struct job j;
 
     job_make(&j, o);
+    if (j.here.ranks > MOST_RANKS)
+        errx(WRONG_ARGUMENTS, "-n: must be at most %d on a node, there are %d", MOST_RANKS,
+             j.here.ranks);
     c = (struct course){.job = &j, .ranks = j.here.ranks};
     c.rank = allocate(sizeof *c.rank * (size_t) c.ranks);
     job_describe(&j, t);
@@ -290,7 +298,6 @@ void barrier_fill(const struct options *o, struct table *t)
         table_column(t, columns[i], i == 5);
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         add_row(&c, &variants[i], t);
-    table_draw_as(t, &(struct table_picture){.bars = true,
-                                             .title = "Barriers, signal by signal",
-                                             .y = "microseconds"});
+    table_draw_as(t, &(struct table_picture){
+                         .bars = true, .title = "Barriers, signal by signal", .y = "microseconds"});
 }

@@ -40,9 +40,8 @@ void job_group(const struct job *j, unsigned levels, struct nc_levels *made)
 
 static void group_ranks(struct job *j, unsigned levels)
 {
-    struct nc_geometry wanted = nc_geometry_make((uint32_t) j->here.ranks, 0, -1, 2,
-                                                 j->cluster.l2_bytes,
-                                                 (uint32_t) sysconf(_SC_PAGESIZE));
+    struct nc_geometry wanted = nc_geometry_make(
+        (uint32_t) j->here.ranks, 0, -1, 2, j->cluster.l2_bytes, (uint32_t) sysconf(_SC_PAGESIZE));
 
     job_group(j, levels & 1u << NC_LEVEL_NUMA, &j->numa);
     job_group(j, nc_route_by(levels), &j->data);
@@ -105,6 +104,15 @@ struct nc_model_link job_link(const struct job *j, int level)
     return j->options->links.link[j->nodes.name[level]];
 }
 
+bool job_can_be_sliced(const struct job *j)
+{
+    int *column = allocate(sizeof *column * (size_t) j->here.ranks);
+    bool can = nc_groups_column(&j->numa.groups, 0, column) > 0;
+
+    free(column);
+    return can;
+}
+
 void job_describe(const struct job *j, struct table *t)
 {
     const struct nc_situation *s = &j->situation;
@@ -113,4 +121,6 @@ void job_describe(const struct job *j, struct table *t)
     table_fact_number(t, "nodes", j->nodes.count);
     table_fact(t, "a node", "%d ranks on %d processors, %s NUMA node%s", s->ranks,
                j->cluster.processors, s->numa_nodes ? "several" : "one", s->numa_nodes ? "s" : "");
+    if (s->oversubscribed)
+        table_fact(t, "oversubscribed", "more ranks than processors; times leave that out");
 }

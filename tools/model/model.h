@@ -156,6 +156,9 @@ void job_group(const struct job *job, unsigned levels, struct nc_levels *made);
 /* What a message between two units of a level above the node costs. */
 struct nc_model_link job_link(const struct job *job, int level);
 
+/* Whether a message can be reduced by slices: the NUMA nodes have the same number of ranks. */
+bool job_can_be_sliced(const struct job *job);
+
 /* Adds the facts that say which ranks and nodes there are. */
 void job_describe(const struct job *job, struct table *table);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/gnuplot.h"
 #include "model.h"
@@ -70,6 +71,17 @@ static void write_curves(FILE *g, const struct table *t)
     fputc('\n', g);
 }
 
+/* Of a row: its first texts. */
+static void write_label(FILE *g, const struct table *t, int row)
+{
+    char text[128] = "";
+
+    for (int i = 0; i < table_columns(t) && *table_label(t, row, i); i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ": " : "",
+                 table_label(t, row, i));
+    gnuplot_quote(g, text);
+}
+
 /* A bar for each row, from left to right, the first row above. */
 static void write_bars(FILE *g, const struct table *t)
 {
@@ -86,7 +98,7 @@ static void write_bars(FILE *g, const struct table *t)
     fprintf(g, "set ytics (");
     for (int r = 0; r < rows; r++) {
         fputs(r ? ", " : "", g);
-        gnuplot_quote(g, table_label(t, r, 0));
+        write_label(g, t, r);
         fprintf(g, " %d", r);
     }
     fprintf(g, ")\nplot $data using (%g):1:(%g):2:($1-0.3):($1+0.3) with boxxyerror lc 1\n", from,

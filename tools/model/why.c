@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/arguments.h"
 #include "model.h"
 #include "shm/nc_barrier.h"
 #include "shm/nc_reduce.h"
@@ -90,14 +89,6 @@ static void add_barrier(const struct why *w)
         add(w, "nodes", "-", "dissemination", "always: among the leaders of the nodes");
 }
 
-/* Whether a message can be reduced by slices: the NUMA nodes have the same number of ranks. */
-static bool can_be_sliced(const struct job *j)
-{
-    int *column = allocate(sizeof *column * (size_t) j->here.ranks);
-
-    return nc_groups_column(&j->numa.groups, 0, column) > 0;
-}
-
 static const char *const version_names[NC_ALLREDUCE_VERSIONS] = {
     [NC_ALLREDUCE_SYMMETRIC] = "symmetric",
     [NC_ALLREDUCE_SLICED] = "sliced",
@@ -108,7 +99,7 @@ static void add_allreduce(const struct why *w)
 {
     const struct nc_situation *s = &w->job->situation;
     enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_REDUCE_INLINE),
-                              made = nc_select_possible(rule, can_be_sliced(w->job), true);
+                              made = nc_select_possible(rule, job_can_be_sliced(w->job), true);
 
     if (w->job->nodes.count > 1) {
         add(w, "nodes", "ALLREDUCE_VERSION", "rab",
@@ -131,9 +122,9 @@ static void add_allreduce(const struct why *w)
 /* ---- above the node ---- */
 
 static const char *const algorithm_names[] = {
-    [NC_FLAT] = "flat", [NC_KARY] = "kary", [NC_KNOMIAL] = "knomial", [NC_CHAIN] = "chain",
-    [NC_RSG] = "rsg",   [NC_SAG] = "sag",   [NC_RD] = "rd",           [NC_RSAG] = "rsag",
-    [NC_RING] = "ring"};
+    [NC_FLAT] = "flat",   [NC_KARY] = "kary", [NC_KNOMIAL] = "knomial",
+    [NC_CHAIN] = "chain", [NC_RSG] = "rsg",   [NC_SAG] = "sag",
+    [NC_RD] = "rd",       [NC_RSAG] = "rsag", [NC_RING] = "ring"};
 
 static void add_level(const struct why *w, int level, const char *setting,
                       struct nc_group_algorithm by)
@@ -219,8 +210,6 @@ void why_fill(const struct options *o, struct table *t)
     if (o->collective != BARRIERS)
         table_fact_number(t, "bytes", (double) o->message);
     job_describe(&job, t);
-    if (job.situation.oversubscribed)
-        table_fact(t, "oversubscribed", "more ranks than processors");
     table_column(t, "where", false);
     table_column(t, "setting", false);
     table_column(t, "choice", false);

@@ -1,0 +1,511 @@
+/* The command predict: the time of the algorithms of a collective on a machine and network, by
+ * formulas of pipelines (nc_pipeline.h). A message between nodes goes in chunks through the levels
+ * of switches, and each chunk inside a node in fragments through the groups of its ranks. What the
+ * library chooses by itself is asked of its own functions (core/nc_select.h). See model.h.
+ *
+ * The formulas know no contention: of memory, of the links between NUMA nodes, or of the adapters
+ * of a node. test/sim runs the code itself on a machine that has the first two. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/arguments.h"
+#include "model.h"
+#include "model/nc_pipeline.h"
+#include "shm/nc_reduce.h"
+
+typedef struct nc_pipeline_stages stages;
+
+/* An algorithm: how each group inside a node and each group of nodes works. */
+struct algorithm {
+    const char *above, *inside;        /* as the settings call them */
+    struct nc_group_algorithm between; /* k 0: as the library chooses */
+    struct nc_tree_spec tree, notice;  /* k 0: as the library chooses */
+    int version;                       /* of allreduce; of reduce CHAIN_ALL */
+};
+
+enum { CHAIN_ALL = 1, NOTICE_DEGREE = 8 /* BCAST_TREE_K by default */ };
+
+struct predicted {
+    uint64_t fragment, chunk; /* bytes; chunk 0: there is one node */
+    double seconds;
+};
+
+/* ---- trees ---- */
+
+/* k ceil(log_k p) and (k - 1) ceil(log_k p), steps. */
+static double kary_steps(int k, int p)
+{
+    return nc_model_kary((struct nc_model_link){.alpha = 1}, k, p, 0);
+}
+
+static double knomial_steps(int k, int p)
+{
+    return nc_model_knomial((struct nc_model_link){.alpha = 1}, k, p, 0);
+}
+
+/* Adds a tree of p members in which a member sends to, or receives from, its children in turn. */
+static void add_tree(stages *s, struct nc_model_link step, enum nc_tree_kind kind, int k, int p)
+{
+    double steps = kind == NC_TREE_KARY      ? kary_steps(k, p)
+                   : kind == NC_TREE_KNOMIAL ? knomial_steps(k, p)
+                                             : p - 1;
+    double busiest = kind == NC_TREE_KARY ? k : kind == NC_TREE_CHAIN ? 1 : steps;
+
+    if (p > 1)
+        nc_pipeline_add(s, step, steps, busiest);
+}
+
+/* How many members are told one after the other, in the longest row. */
+static double depth(const struct nc_tree_spec *tree, int p)
+{
+    switch (tree->kind) {
+        case NC_TREE_KARY:
+            return kary_steps(tree->k, p) / tree->k;
+        case NC_TREE_KNOMIAL:
+            return knomial_steps(tree->k, p) / (tree->k - 1);
+        case NC_TREE_CHAIN:
+            return p - 1;
+        default:
+            return 1;
+    }
+}
+
+/* ---- inside a node ---- */
+
+static struct nc_model_link line_of(const struct job *j, int level)
+{
+    return j->options->lines.link[j->data.name[level]];
+}
+
+/* A copy in a rank's own memory. */
+static struct nc_model_link own_copy(const struct job *j)
+{
+    return (struct nc_model_link){0, j->options->lines.link[NC_LEVEL_L2].beta};
+}
+
+static int largest_group(const struct nc_groups *g, int level)
+{
+    int most = 1;
+
+    for (int i = g->level[level]; i < g->level[level + 1]; i++)
+        most = g->first[i + 1] - g->first[i] > most ? g->first[i + 1] - g->first[i] : most;
+    return most;
+}
+
+/* The way down of a fragment, on `levels` levels of groups: into shared memory, then from each
+ * leader to its members. In flat groups all copy at once what the leader has, once the
+ * notification has come; a rank that leads a group below copies twice. */
+static void add_down(stages *s, const struct job *j, const struct algorithm *a, int levels)
+{
+    nc_pipeline_add(s, own_copy(j), 1, 1);
+    for (int l = levels - 1; l >= 0; l--) {
+        struct nc_model_link line = line_of(j, l);
+        int p = largest_group(&j->data.groups, l);
+        double again = l > 0 ? own_copy(j).beta : 0;
+
+        if (p == 1)
+            continue;
+        if (a->tree.kind == NC_TREE_FLAT)
+            nc_pipeline_push(
+                s, (struct nc_model_link){depth(&a->notice, p) * line.alpha, line.beta + again},
+                (struct nc_model_link){line.alpha, line.beta + again});
+        else
+            nc_pipeline_push(s,
+                             (struct nc_model_link){depth(&a->tree, p) * line.alpha,
+                                                    depth(&a->tree, p) * line.beta},
+                             (struct nc_model_link){line.alpha, line.beta + own_copy(j).beta});
+    }
+}
+
+static struct nc_model_link combining(const struct job *j, struct nc_model_link link)
+{
+    return (struct nc_model_link){link.alpha, link.beta + j->options->combine};
+}
+
+/* A chain of all ranks, NUMA node by NUMA node: a step for each rank, by the level that its line
+ * crosses. */
+static void add_chain_of_all(stages *s, const struct job *j)
+{
+    int left = j->here.ranks - 1;
+
+    for (int l = 0; l < j->data.groups.levels; l++) {
+        int units = j->data.groups.level[l + 1] - j->data.groups.level[l];
+        int steps = left - (units - 1);
+
+        if (steps > 0)
+            nc_pipeline_add(s, combining(j, line_of(j, l)), steps, 1);
+        left = units - 1;
+    }
+}
+
+/* The way up. */
+static void add_up(stages *s, const struct job *j, const struct algorithm *a, int levels)
+{
+    nc_pipeline_add(s, own_copy(j), 1, 1);
+    if (a->version == CHAIN_ALL) {
+        add_chain_of_all(s, j);
+        return;
+    }
+    for (int l = 0; l < levels; l++)
+        add_tree(s, combining(j, line_of(j, l)), a->tree.kind, a->tree.k,
+                 largest_group(&j->data.groups, l));
+}
+
+/* ---- between nodes ---- */
+
+/* A time that is linear in bytes, known for 0 and for a MiB. */
+static struct nc_model_link linear(double none, double mib)
+{
+    return (struct nc_model_link){none, (mib - none) / (1 << 20)};
+}
+
+/* An exchange, or a scatter or gather with one, whose steps a member makes one after the other. */
+static struct nc_model_link exchange(const struct job *j, enum nc_algorithm algorithm,
+                                     struct nc_model_link link, int p)
+{
+    uint64_t mib = 1 << 20;
+    struct nc_model_link both = combining(j, link);
+
+    switch (algorithm) {
+        case NC_SAG:
+            return linear(nc_model_scatter_allgather(link, p, 0),
+                          nc_model_scatter_allgather(link, p, mib));
+        case NC_RD:
+            return linear(nc_model_doubling(both, p, 0), nc_model_doubling(both, p, mib));
+        case NC_RING:
+            return (struct nc_model_link){2 * (p - 1) * link.alpha,
+                                          (p - 1) * (link.beta + both.beta) / p};
+        default: /* by halves, and back */
+            link.beta = (link.beta + both.beta) / 2;
+            return linear(nc_model_rabenseifner(link, p, 0), nc_model_rabenseifner(link, p, mib));
+    }
+}
+
+static struct nc_group_algorithm chosen(const struct job *j, int level, uint64_t m, bool exchanges,
+                                        const struct nc_group_algorithm *wanted)
+{
+    struct nc_model_link link = job_link(j, level);
+    int p = j->nodes.largest[level];
+
+    if (wanted->k)
+        return *wanted;
+    return exchanges ? nc_select_exchange(link, p, m) : nc_select_tree(link, p, m, 1);
+}
+
+static void add_level(stages *s, const struct job *j, int level, struct nc_group_algorithm by,
+                      bool combines)
+{
+    struct nc_model_link link = job_link(j, level);
+    int p = j->nodes.largest[level];
+
+    if (by.algorithm <= NC_CHAIN)
+        add_tree(s, combines ? combining(j, link) : link, (enum nc_tree_kind) by.algorithm, by.k,
+                 p);
+    else if (p > 1)
+        nc_pipeline_add(s, exchange(j, by.algorithm, link, p), 1, 1);
+}
+
+/* The levels of switches but the `but` highest. */
+static void add_levels(stages *s, const struct job *j, const struct nc_group_algorithm *by,
+                       uint64_t m, int but, bool combines)
+{
+    for (int l = 0; l < j->nodes.groups.levels - but; l++)
+        add_level(s, j, l, chosen(j, l, m, false, by), combines);
+}
+
+/* Bytes of a chunk, by the trees of all levels. */
+static uint64_t chunk_of(const struct job *j, const struct nc_group_algorithm *by, uint64_t m)
+{
+    struct nc_select_level level[NC_LEVELS + 1];
+
+    for (int l = 0; l < j->nodes.groups.levels; l++)
+        level[l] = (struct nc_select_level){.link = job_link(j, l),
+                                            .members = j->nodes.largest[l],
+                                            .by = chosen(j, l, m, false, by)};
+    return nc_select_chunk(level, j->nodes.groups.levels, m, 1);
+}
+
+/* ---- a call ---- */
+
+/* Adds the work inside a node on a chunk of m bytes, in fragments of f, as one stage. */
+static void add_node(stages *s, const stages *inside, uint64_t m, uint64_t f)
+{
+    nc_pipeline_push(s, (struct nc_model_link){nc_pipeline_seconds(inside, m, f), 0},
+                     (struct nc_model_link){nc_pipeline_pace(inside, m, f), 0});
+}
+
+static uint64_t fragment_of(const struct job *j, const struct algorithm *a, uint64_t m)
+{
+    uint64_t slot = j->geometry.slot_bytes, f = nc_frag_choose(m, slot, NC_FRAG_QUARTER);
+
+    if (a->version == CHAIN_ALL) {
+        uint64_t chain = nc_select_chain_fragment(j->here.ranks, m);
+        f = chain < slot ? chain : slot;
+    }
+    return m <= NC_INLINE_BYTES ? NC_INLINE_BYTES : f;
+}
+
+/* Bcast, down, or Reduce, up. */
+static struct predicted one_way(const struct job *j, const struct algorithm *a, uint64_t m, bool up)
+{
+    struct predicted p = {.chunk = j->nodes.count > 1 ? chunk_of(j, &a->between, m) : 0};
+    uint64_t piece = p.chunk && m > p.chunk ? p.chunk : m;
+    stages all = {0}, inside = {0};
+
+    p.fragment = fragment_of(j, a, piece);
+    if (p.chunk)
+        add_levels(&all, j, &a->between, m, 0, up);
+    if (j->here.ranks > 1) {
+        (up ? add_up : add_down)(&inside, j, a, j->data.groups.levels);
+        add_node(&all, &inside, piece, p.fragment);
+    }
+    p.seconds = nc_pipeline_seconds(&all, m, p.chunk ? p.chunk : m ? m : 1);
+    return p;
+}
+
+/* All ranks of a team of p combine a share of the operands of all, then gather the shares. */
+static double slices(const struct job *j, struct nc_model_link line, int p, double m)
+{
+    struct nc_model_link both = combining(j, line);
+
+    return p < 2 ? 0 : (p - 1) * (2 * line.alpha + m / p * (both.beta + line.beta));
+}
+
+static struct predicted sliced(const struct job *j, uint64_t m)
+{
+    int levels = j->data.groups.levels, rows = largest_group(&j->numa.groups, 0);
+    int columns = j->here.ranks / rows;
+
+    return (struct predicted){
+        .fragment = fragment_of(j, &(struct algorithm){0}, m),
+        .seconds = nc_model_message(own_copy(j), m) +
+                   slices(j, line_of(j, 0), rows, (double) m) +
+                   slices(j, line_of(j, levels - 1), columns, (double) m / rows)};
+}
+
+static struct predicted symmetric(const struct job *j, uint64_t m)
+{
+    int levels = j->data.groups.levels;
+
+    return (struct predicted){
+        .fragment = fragment_of(j, &(struct algorithm){0}, m),
+        .seconds = nc_model_message(own_copy(j), m) +
+                   (j->here.ranks - 1) *
+                       nc_model_message(combining(j, line_of(j, levels - 1)), m)};
+}
+
+/* rb and rab on any number of nodes, by chunks: up, among the members of the highest level, down.
+ */
+static struct predicted up_and_down(const struct job *j, const struct algorithm *a, uint64_t m)
+{
+    static const struct nc_group_algorithm by_model = {NC_KNOMIAL, 0};
+    bool rab = a->version == NC_ALLREDUCE_RAB;
+    int top = j->nodes.groups.levels - 1;
+    uint64_t ring = (uint64_t) j->geometry.slots * j->geometry.slot_bytes;
+    struct predicted p = {.chunk = j->nodes.count > 1 ? chunk_of(j, &by_model, m) : 0};
+    uint64_t chunk = p.chunk ? p.chunk : ring, piece = m < chunk ? m : chunk;
+    stages all = {0}, up = {0}, down = {0};
+    struct algorithm reduce = *a, bcast = *a;
+
+    reduce.version = 0;
+    reduce.tree = (struct nc_tree_spec){m > NC_REDUCE_INLINE ? NC_TREE_KARY : NC_TREE_KNOMIAL, 2};
+    bcast.tree = (struct nc_tree_spec){NC_TREE_FLAT, 2};
+    p.fragment = fragment_of(j, &bcast, piece);
+    if (j->here.ranks > 1) {
+        add_up(&up, j, &reduce, j->data.groups.levels);
+        add_node(&all, &up, piece, p.fragment);
+        add_down(&down, j, &bcast, j->data.groups.levels);
+        add_node(&all, &down, piece, p.fragment);
+    }
+    if (p.chunk) {
+        add_levels(&all, j, &by_model, m, rab, true);
+        if (rab)
+            add_level(&all, j, top, chosen(j, top, m, true, &a->between), true);
+        add_levels(&all, j, &by_model, m, rab, false);
+    }
+    p.seconds = nc_pipeline_seconds(&all, m, chunk);
+    return p;
+}
+
+/* Blocks of m bytes: a root writes or reads those of its node in turn, and sends or receives those
+ * of each other node together; in an allgather each rank copies all blocks. */
+static struct predicted blocks(const struct job *j, uint64_t m, bool all)
+{
+    struct nc_model_link far = line_of(j, j->data.groups.levels - 1), link = {0, 0};
+    int ranks = j->here.ranks, nodes = j->nodes.count, others = ranks - 1;
+    double seconds;
+
+    if (nodes > 1)
+        link = job_link(j, j->nodes.groups.levels - 1);
+    if (all)
+        others = j->cluster.locations.ranks - 1;
+    seconds = (nodes - 1) * nc_model_message(link, m * (uint64_t) ranks);
+    if (ranks > 1)
+        seconds += nc_model_message(own_copy(j), m) + others * nc_model_message(far, m);
+    return (struct predicted){.fragment = fragment_of(j, &(struct algorithm){0}, m),
+                              .seconds = seconds};
+}
+
+static struct predicted predict(const struct job *j, const struct algorithm *a)
+{
+    const struct options *o = j->options;
+
+    switch (o->collective) {
+        case BCAST:
+        case REDUCE:
+            return one_way(j, a, o->message, o->collective == REDUCE);
+        case ALLREDUCE:
+            return a->version == NC_ALLREDUCE_SYMMETRIC ? symmetric(j, o->message)
+                   : a->version == NC_ALLREDUCE_SLICED  ? sliced(j, o->message)
+                                                        : up_and_down(j, a, o->message);
+        default:
+            return blocks(j, o->message, o->collective == ALLGATHER);
+    }
+}
+
+/* ---- rows ---- */
+
+static void add_row(const struct job *j, struct table *t, const struct algorithm *a, bool is_auto)
+{
+    struct predicted p = predict(j, a);
+
+    table_text(t, a->above);
+    table_text(t, a->inside);
+    table_number(t, (double) p.fragment);
+    table_number(t, p.chunk ? (double) p.chunk : (double) NAN);
+    table_number(t, 1e6 * p.seconds);
+    table_text(t, is_auto ? "auto" : "");
+}
+
+static const struct algorithm bcasts[] = {
+    {"", "flat, notice knomial/8", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KNOMIAL, 8}, 0},
+    {"", "flat, notice flat", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
+    {"", "flat, notice kary/2", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, 0},
+    {"", "flat, notice chain", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_CHAIN, 2}, 0},
+    {"", "kary/2", {NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
+    {"", "knomial/2", {NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
+    {"", "chain", {NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+
+static const struct algorithm reduces[] = {
+    {"", "flat", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
+    {"", "knomial/2", {NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
+    {"", "kary/2", {NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
+    {"", "chain_all", {NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, CHAIN_ALL},
+    {"", "chain", {NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+
+/* Which of the lists the library takes inside a node: the row of bcasts, and, in the order of enum
+ * nc_reduce_way, of reduces. */
+static int own_bcast(const struct job *j)
+{
+    return nc_select_notice(&j->situation) == NC_TREE_FLAT ? 1 : 0;
+}
+
+static int own_reduce(const struct job *j, uint64_t m)
+{
+    return (int) nc_select_reduce(&j->situation, m, NC_REDUCE_INLINE);
+}
+
+static const struct between {
+    const char *name;
+    struct nc_group_algorithm by;
+} trees[] = {{"flat", {NC_FLAT, 2}},
+             {"kary/2", {NC_KARY, 2}},
+             {"knomial/2", {NC_KNOMIAL, 2}},
+             {"chain", {NC_CHAIN, 2}}},
+  scatters = {"sag", {NC_SAG, 2}}, halves = {"rsg", {NC_RSG, 2}},
+  exchanges[] = {{"rd", {NC_RD, 2}}, {"rsag", {NC_RSAG, 2}}, {"ring", {NC_RING, 2}}};
+
+static void add_between(const struct job *j, struct table *t, struct algorithm a,
+                        const struct between *between)
+{
+    a.above = between->name;
+    a.between = between->by;
+    add_row(j, t, &a, false);
+}
+
+/* Inside a node each of n ways, between nodes what the library chooses; then, inside a node what it
+ * chooses, and between nodes each way. */
+static void add_one_way(const struct job *j, struct table *t, const struct algorithm *list, int n,
+                        int own, const struct between *other)
+{
+    bool several = j->nodes.count > 1;
+
+    for (int i = 0; i < n; i++) {
+        struct algorithm a = list[i];
+        a.above = several ? "auto" : "-";
+        add_row(j, t, &a, i == own);
+    }
+    for (int i = 0; i < 4 && several; i++)
+        add_between(j, t, list[own], &trees[i]);
+    if (several)
+        add_between(j, t, list[own], other);
+}
+
+static void add_allreduce(const struct job *j, struct table *t)
+{
+    static const char *const names[] = {[NC_ALLREDUCE_SYMMETRIC] = "symmetric",
+                                        [NC_ALLREDUCE_SLICED] = "sliced",
+                                        [NC_ALLREDUCE_RB] = "rb"};
+    struct algorithm a = {.between = {NC_RD, 0}, .notice = bcasts[own_bcast(j)].notice};
+    bool sliceable = job_can_be_sliced(j);
+
+    if (j->nodes.count > 1) {
+        a.above = "auto";
+        a.inside = "rb";
+        a.version = NC_ALLREDUCE_RB;
+        add_row(j, t, &a, false);
+        a.inside = "rab";
+        a.version = NC_ALLREDUCE_RAB;
+        add_row(j, t, &a, true);
+        for (int i = 0; i < 3; i++)
+            add_between(j, t, a, &exchanges[i]);
+        return;
+    }
+    a.above = "-";
+    for (enum nc_allreduce_version v = 0; v <= NC_ALLREDUCE_RB; v++) {
+        enum nc_allreduce_version own = nc_select_possible(
+            nc_select_allreduce(&j->situation, j->options->message, NC_REDUCE_INLINE), sliceable,
+            true);
+
+        a.inside = names[v];
+        a.version = (int) v;
+        if (v != NC_ALLREDUCE_SLICED || sliceable)
+            add_row(j, t, &a, v == own);
+    }
+}
+
+void predict_fill(const struct options *o, struct table *t)
+{
+    static const char *const columns[] = {"between", "inside", "fragment",
+                                          "chunk",   "us",     "choice"};
+    struct job j;
+
+    if (o->collective == BARRIERS) {
+        barrier_fill(o, t);
+        return;
+    }
+    job_make(&j, o);
+    table_fact(t, "collective", "%s", collective_names[o->collective]);
+    table_fact_number(t, "bytes", (double) o->message);
+    job_describe(&j, t);
+    for (int i = 0; i < 6; i++)
+        table_column(t, columns[i], i == 4);
+    if (o->collective == BCAST)
+        add_one_way(&j, t, bcasts, 7, own_bcast(&j), &scatters);
+    else if (o->collective == REDUCE)
+        add_one_way(&j, t, reduces, 5,
+                    own_reduce(&j, j.nodes.count > 1
+                                       ? chunk_of(&j, &reduces[0].between, o->message)
+                                       : o->message),
+                    &halves);
+    else if (o->collective == ALLREDUCE)
+        add_allreduce(&j, t);
+    else
+        add_row(&j, t, &(struct algorithm){.above = "-", .inside = "one way"}, true);
+    table_draw_as(t, &(struct table_picture){.bars = true,
+                                             .log_y = true,
+                                             .title = "Times by the formulas of pipelines",
+                                             .y = "microseconds"});
+}
