@@ -74,6 +74,7 @@ struct options {
     struct nc_links links; /* between nodes */
     double turn;           /* seconds that a line is busy with each rank that fetches it */
     double combine;        /* seconds to combine a byte */
+    double memory;         /* seconds that a NUMA node's memory takes for a byte */
 };
 
 /* Parses the command line. Ends the process if a word is wrong. */
@@ -112,7 +113,7 @@ void table_labelled(struct table *table, double value, const char *label);
 /* How a picture shows the table: curves over the first column, with logarithmic axes or not; or a
  * bar for each row, the first column its name. */
 struct table_picture {
-    bool bars, log_x, log_y;
+    bool bars, log_x, log_y, bytes; /* bytes: what x counts */
     const char *title, *x, *y;
 };
 
@@ -130,6 +131,9 @@ const char *table_name(const struct table *table, int column);
 bool table_is_curve(const struct table *table, int column);
 double table_value(const struct table *table, int row, int column);
 const char *table_label(const struct table *table, int row, int column);
+
+/* Writes the first short facts, as far as there is room, to text[size]. */
+void table_facts(const struct table *table, char *text, size_t size);
 
 /* ---- picture.c ---- */
 

@@ -1,6 +1,6 @@
 /* Pipelines: a message goes through stages in chunks. The formulas of time of the papers are
- * pipelines of one or two stages (test/unit/test_model_papers.c); numacoll-model composes those of an
- * algorithm that goes through the levels of a machine. */
+ * pipelines of one or two stages (test/unit/test_model_papers.c); numacoll-model composes those of
+ * an algorithm that goes through the levels of a machine. */
 
 #ifndef NC_PIPELINE_H_INCLUDED
 #define NC_PIPELINE_H_INCLUDED

@@ -75,7 +75,8 @@ enum {
     KEY_LINES,
     KEY_LINKS,
     KEY_TURN,
-    KEY_COMBINE
+    KEY_COMBINE,
+    KEY_MEMORY
 };
 
 enum {
@@ -130,6 +131,9 @@ static const struct {
       "nanoseconds that a line is busy with each rank that fetches it (20)", 1},
      1 << BARRIER | 1 << PREDICT},
     {{"combine", KEY_COMBINE, "NS", 0, "nanoseconds to combine a byte in a reduction (0.1)", 1},
+     1 << PREDICT},
+    {{"memory", KEY_MEMORY, "NS", 0,
+      "nanoseconds that the memory of a NUMA node takes for a byte (0.0125)", 1},
      1 << PREDICT},
     {{"links", KEY_LINKS, "L:A/B,..", 0, "between nodes, as LINKS", 1}, OF_MACHINE},
     {{"csv", KEY_CSV, 0, 0, "write the rows as CSV", 2}, OF_ALL},
@@ -259,7 +263,8 @@ static void set_defaults(struct options *o)
                           .ranks = 128,
                           .link = {50e-6, 47e-9},
                           .turn = 20e-9,
-                          .combine = 0.1e-9};
+                          .combine = 0.1e-9,
+                          .memory = 0.0125e-9};
     parse_links(&o->lines, "", LINES);
     parse_links(&o->links, "", "");
 }
@@ -399,6 +404,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case KEY_COMBINE:
             o->combine = parse_nanoseconds("--combine=", arg);
+            break;
+        case KEY_MEMORY:
+            o->memory = parse_nanoseconds("--memory=", arg);
             break;
         case KEY_CSV:
             o->output = OUTPUT_CSV;

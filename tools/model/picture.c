@@ -9,7 +9,8 @@
 #include "common/gnuplot.h"
 #include "model.h"
 
-enum { WIDTH = 1000, HEIGHT = 650, BAR = 26, AROUND = 130 }; /* points */
+enum { WIDTH = 1000, HEIGHT = 650, BAR = 26, AROUND = 150 }; /* points */
+enum { FAR = 30 }; /* bars that differ more than that have a logarithmic axis */
 
 /* The values of all curves: x, then a column for each; a value that cannot be drawn is left out. */
 static void write_data(FILE *g, const struct table *t)
@@ -51,20 +52,25 @@ static void extremes(const struct table *t, double *lowest, double *highest)
 
 static void write_curves(FILE *g, const struct table *t)
 {
+    enum { COLOURS = 9 };
+    static const char *const colours[COLOURS] = {"1", "2", "3", "4",           "5",
+                                                 "6", "7", "8", "rgb 'grey50'"};
     const struct table_picture *p = table_picture(t);
     double lowest, highest;
 
     extremes(t, &lowest, &highest);
     if (p->log_x)
         fprintf(g, "set logscale x 2\n");
+    if (p->log_x && p->bytes)
+        fprintf(g, "set format x '%%.0b %%B'\n");
     if (p->log_y && highest > 0)
         gnuplot_logarithmic(g, lowest, highest);
     fprintf(g, "set xrange [*:*] noextend\nset key outside below maxrows 3\nplot ");
     for (int i = 1, n = 1; i < table_columns(t); i++) {
         if (!table_is_curve(t, i))
             continue;
-        fprintf(g, "%s$data using 1:%d with %s lw 2 lc %d", n > 1 ? ", " : "", n + 1,
-                table_rows(t) > 60 ? "lines" : "linespoints", n);
+        fprintf(g, "%s$data using 1:%d with %s lw 2 lc %s", n > 1 ? ", " : "", n + 1,
+                table_rows(t) > 60 ? "lines" : "linespoints", colours[n <= COLOURS ? n - 1 : 0]);
         gnuplot_labelled(g, " title ", table_name(t, i));
         n++;
     }
@@ -89,7 +95,7 @@ static void write_bars(FILE *g, const struct table *t)
     int rows = table_rows(t);
 
     extremes(t, &lowest, &highest);
-    if (table_picture(t)->log_y && highest > 0) {
+    if (highest > FAR * lowest) {
         from = lowest / 2;
         fprintf(g, "set logscale x\n");
     }
@@ -108,6 +114,7 @@ static void write_bars(FILE *g, const struct table *t)
 void picture_draw(const struct table *t, const char *file)
 {
     const struct table_picture *p = table_picture(t);
+    char facts[150];
     FILE *g;
 
     if (!p->y || table_rows(t) == 0)
@@ -119,7 +126,11 @@ void picture_draw(const struct table *t, const char *file)
         err(EXIT_FAILURE, "gnuplot");
     write_data(g, t);
     gnuplot_begin(g, file, WIDTH, p->bars ? AROUND + BAR * table_rows(t) : HEIGHT);
-    gnuplot_labelled(g, "set title ", p->title);
+    table_facts(t, facts, sizeof facts);
+    gnuplot_labelled(g, "set tmargin 4\nset title ", p->title);
+    fprintf(g, " offset 0,1");
+    gnuplot_labelled(g, "\nset label 1 at screen 0.5,graph 1 center offset 0,0.8 font ',10' ",
+                     facts);
     gnuplot_labelled(g, "\nset grid\nset xlabel ", p->bars ? p->y : p->x);
     gnuplot_labelled(g, p->bars ? "\nset ylabel " : "\nset ylabel ", p->bars ? "" : p->y);
     fputc('\n', g);

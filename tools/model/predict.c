@@ -3,8 +3,9 @@
  * of switches, and each chunk inside a node in fragments through the groups of its ranks. What the
  * library chooses by itself is asked of its own functions (core/nc_select.h). See model.h.
  *
- * The formulas know no contention: of memory, of the links between NUMA nodes, or of the adapters
- * of a node. test/sim runs the code itself on a machine that has the first two. */
+ * Of contention the formulas of Bcast, Reduce and rb know that of a NUMA node's memory; none that
+ * of the links between NUMA nodes or of a node's adapters. test/sim runs the code itself on a
+ * machine that has the first two. */
 
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +95,17 @@ static int largest_group(const struct nc_groups *g, int level)
     return most;
 }
 
+/* The memory of a NUMA node: each of its ranks reads and writes so many bytes for each byte of the
+ * message. at_once: all ranks at the same time, so that already the first fragment waits. */
+static void add_memory(stages *s, const struct job *j, int bytes, bool at_once)
+{
+    double beta = bytes * largest_group(&j->numa.groups, 0) * j->options->memory,
+           waits = beta - own_copy(j).beta;
+
+    nc_pipeline_push(s, (struct nc_model_link){0, at_once && waits > 0 ? waits : 0},
+                     (struct nc_model_link){0, beta});
+}
+
 /* The way down of a fragment, on `levels` levels of groups: into shared memory, then from each
  * leader to its members. In flat groups all copy at once what the leader has, once the
  * notification has come; a rank that leads a group below copies twice. */
@@ -117,6 +129,7 @@ static void add_down(stages *s, const struct job *j, const struct algorithm *a, 
                                                     depth(&a->tree, p) * line.beta},
                              (struct nc_model_link){line.alpha, line.beta + own_copy(j).beta});
     }
+    add_memory(s, j, 2, a->tree.kind == NC_TREE_FLAT);
 }
 
 static struct nc_model_link combining(const struct job *j, struct nc_model_link link)
@@ -144,6 +157,7 @@ static void add_chain_of_all(stages *s, const struct job *j)
 static void add_up(stages *s, const struct job *j, const struct algorithm *a, int levels)
 {
     nc_pipeline_add(s, own_copy(j), 1, 1);
+    add_memory(s, j, 4, false); /* in, the operand of another rank, twice to combine them */
     if (a->version == CHAIN_ALL) {
         add_chain_of_all(s, j);
         return;
@@ -280,8 +294,7 @@ static struct predicted sliced(const struct job *j, uint64_t m)
 
     return (struct predicted){
         .fragment = fragment_of(j, &(struct algorithm){0}, m),
-        .seconds = nc_model_message(own_copy(j), m) +
-                   slices(j, line_of(j, 0), rows, (double) m) +
+        .seconds = nc_model_message(own_copy(j), m) + slices(j, line_of(j, 0), rows, (double) m) +
                    slices(j, line_of(j, levels - 1), columns, (double) m / rows)};
 }
 
@@ -292,8 +305,7 @@ static struct predicted symmetric(const struct job *j, uint64_t m)
     return (struct predicted){
         .fragment = fragment_of(j, &(struct algorithm){0}, m),
         .seconds = nc_model_message(own_copy(j), m) +
-                   (j->here.ranks - 1) *
-                       nc_model_message(combining(j, line_of(j, levels - 1)), m)};
+                   (j->here.ranks - 1) * nc_model_message(combining(j, line_of(j, levels - 1)), m)};
 }
 
 /* rb and rab on any number of nodes, by chunks: up, among the members of the highest level, down.
@@ -478,8 +490,7 @@ static void add_allreduce(const struct job *j, struct table *t)
 
 void predict_fill(const struct options *o, struct table *t)
 {
-    static const char *const columns[] = {"between", "inside", "fragment",
-                                          "chunk",   "us",     "choice"};
+    static const char *const columns[] = {"between", "inside", "fragment", "chunk", "us", "choice"};
     struct job j;
 
     if (o->collective == BARRIERS) {
@@ -496,16 +507,14 @@ void predict_fill(const struct options *o, struct table *t)
         add_one_way(&j, t, bcasts, 7, own_bcast(&j), &scatters);
     else if (o->collective == REDUCE)
         add_one_way(&j, t, reduces, 5,
-                    own_reduce(&j, j.nodes.count > 1
-                                       ? chunk_of(&j, &reduces[0].between, o->message)
-                                       : o->message),
+                    own_reduce(&j, j.nodes.count > 1 ? chunk_of(&j, &reduces[0].between, o->message)
+                                                     : o->message),
                     &halves);
     else if (o->collective == ALLREDUCE)
         add_allreduce(&j, t);
     else
         add_row(&j, t, &(struct algorithm){.above = "-", .inside = "one way"}, true);
     table_draw_as(t, &(struct table_picture){.bars = true,
-                                             .log_y = true,
                                              .title = "Times by the formulas of pipelines",
                                              .y = "microseconds"});
 }

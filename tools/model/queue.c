@@ -131,6 +131,7 @@ void queue_fill(const struct options *o, struct table *t)
     add_optimum(o, t, &best);
     table_draw_as(t, &(struct table_picture){.log_x = !o->step,
                                              .log_y = o->over == OVER_MESSAGE,
+                                             .bytes = o->over != OVER_SLOTS,
                                              .title = "Bcast through a queue, by its formula",
                                              .x = names[o->over],
                                              .y = "microseconds"});

@@ -155,6 +155,23 @@ const char *table_label(const struct table *t, int row, int column)
     return text ? text : "";
 }
 
+void table_facts(const struct table *t, char *text, size_t size)
+{
+    enum { SHORT = 60 };
+
+    *text = 0;
+    for (int i = 0; i < t->facts; i++) {
+        const struct cell *c = &t->fact[i].value;
+        char value[64];
+        int length = c->text ? snprintf(value, sizeof value, "%s", c->text)
+                             : snprintf(value, sizeof value, "%.9g", c->number);
+
+        if (length < SHORT && strlen(text) + (size_t) length + strlen(t->fact[i].name) + 5 < size)
+            snprintf(text + strlen(text), size - strlen(text), "%s%s: %s", *text ? ", " : "",
+                     t->fact[i].name, value);
+    }
+}
+
 /* ---- text ---- */
 
 static void write_number(double x)

@@ -300,10 +300,12 @@ void tree_fill(const struct options *o, struct table *t)
         table_column(t, names[o->over], false);
         fill_over(o, t);
     }
-    table_draw_as(t, &(struct table_picture){.bars = o->over == OVER_NOTHING,
-                                             .log_x = !o->step,
-                                             .log_y = true,
-                                             .title = "Trees of messages, by their formulas",
-                                             .x = o->over ? names[o->over] : "",
-                                             .y = "microseconds"});
+    table_draw_as(
+        t, &(struct table_picture){.bars = o->over == OVER_NOTHING,
+                                   .log_x = !o->step,
+                                   .log_y = true,
+                                   .bytes = o->over == OVER_MESSAGE || o->over == OVER_SEGMENT,
+                                   .title = "Trees of messages, by their formulas",
+                                   .x = o->over ? names[o->over] : "",
+                                   .y = "microseconds"});
 }
