@@ -114,16 +114,17 @@ static _Noreturn void refuse(void)
         va_end(arguments); \
     } while (0)
 
+/* The status with which a tool refuses its arguments is the one it has argp use. */
 void tool_errx(int status, const char *format, ...)
 {
-    assert(status == EXIT_FAILURE);
+    assert(status == argp_err_exit_status);
     SAY(format);
     refuse();
 }
 
 void tool_err(int status, const char *format, ...)
 {
-    assert(status == EXIT_FAILURE && errno > 0);
+    assert(status == argp_err_exit_status && errno > 0);
     SAY(format);
     refuse();
 }
@@ -131,7 +132,7 @@ void tool_err(int status, const char *format, ...)
 void tool_failure(const struct argp_state *state, int status, int error, const char *format, ...)
 {
     (void) state;
-    assert(status == EXIT_FAILURE && error == 0);
+    assert(status == argp_err_exit_status && error == 0);
     SAY(format);
     refuse();
 }

@@ -367,13 +367,12 @@ static bool parse_formula(struct options *o, int key, const char *arg)
     }
 }
 
-/* After an error argp adds a line on --help to the one that says what is wrong: not here. */
-static void be_brief(struct argp_state *state)
+/* Without a stream argp does not add a line on --help to the one that says what is wrong, which is
+ * getopt's; and it comes back instead of ending the process. */
+static void parse_or_end(const struct argp *argp, int argc, char **argv, struct options *o)
 {
-    FILE *nowhere = fopen("/dev/null", "w");
-
-    if (nowhere)
-        state->err_stream = nowhere;
+    if (argp_parse(argp, argc, argv, 0, 0, o))
+        exit(WRONG_ARGUMENTS);
 }
 
 static error_t parse_none(int key, char *arg, struct argp_state *state)
@@ -381,7 +380,7 @@ static error_t parse_none(int key, char *arg, struct argp_state *state)
     (void) arg;
     if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    be_brief(state);
+    state->err_stream = NULL;
     return 0;
 }
 
@@ -419,7 +418,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case ARGP_KEY_INIT:
             set_defaults(o);
-            be_brief(state);
+            state->err_stream = NULL;
             state->child_inputs[0] = &o->cluster;
             break;
         case ARGP_KEY_ARG:
@@ -447,8 +446,8 @@ static void find_command(struct options *o, int argc, char **argv)
 
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
-    if (argc < 2 || argv[1][0] == '-')
-        argp_parse(&all, argc < 2 ? argc : 2, argv, 0, 0, NULL);
+    if (argc > 1 && argv[1][0] == '-' && argv[1][1])
+        parse_or_end(&all, 2, argv, NULL);
     if (argc < 2)
         errx(WRONG_ARGUMENTS, "COMMAND: must be one of queue, tree, barrier, predict, why");
     o->command = (enum command) parse_word("COMMAND ", argv[1], names, COMMANDS);
@@ -476,5 +475,5 @@ void options_parse(struct options *o, int argc, char **argv)
         argp.children = machine;
     if (asprintf(&argv[1], "%s %s", argv[0], commands[o->command].name) < 0)
         errx(EXIT_FAILURE, "no memory");
-    argp_parse(&argp, argc - 1, argv + 1, 0, 0, o);
+    parse_or_end(&argp, argc - 1, argv + 1, o);
 }
