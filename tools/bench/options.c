@@ -32,7 +32,8 @@ static const struct argp_option choices[] = {
      "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)", 0},
     {"sweep", 'w', "VAR=V1,V2", 0,
      "numacoll once with each value of this variable; several sweeps multiply", 0},
-    {"sizes", 's', "LO:HI", 0, "bytes, doubling; suffixes K and M (1:4M)", 0},
+    {"sizes", 's', "LO:HI,..", 0,
+     "bytes, doubling from LO to HI, or single sizes; suffixes K and M (1:4M)", 0},
     {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", 0},
     {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", 0},
     {"seconds", 't', "S", 0, "how long the run may take, about (20)", 0},
@@ -79,20 +80,37 @@ static bool parse_int(const char *text, long low, long high, int *value)
     return end != text && *end == 0 && low <= n && n <= high;
 }
 
-static bool parse_sizes(struct options *o, const char *text)
+/* Adds LO:HI or a single size, which has to be larger than the sizes before it. */
+static bool add_sizes(struct options *o, const char *text, char **end)
 {
     uint64_t low, high;
-    char *end;
 
-    if (!argument_bytes(text, &end, LARGEST, &low))
+    if (!argument_bytes(text, end, LARGEST, &low))
         return false;
     high = low;
-    if (*end == ':' && !argument_bytes(end + 1, &end, LARGEST, &high))
+    if (**end == ':' && !argument_bytes(*end + 1, end, LARGEST, &high))
         return false;
-    o->size_count = 0;
-    for (size_t m = low; m <= high; m = m ? 2 * m : 1)
+    if (low > high || (o->size_count > 0 && low <= o->sizes[o->size_count - 1]))
+        return false;
+    for (size_t m = low; m <= high; m = m ? 2 * m : 1) {
+        if (o->size_count == MAX_SIZES)
+            return false;
         o->sizes[o->size_count++] = m;
-    return *end == 0 && low <= high;
+    }
+    return true;
+}
+
+static bool parse_sizes(struct options *o, const char *text)
+{
+    char *end;
+
+    o->size_count = 0;
+    do {
+        if (!add_sizes(o, text, &end))
+            return false;
+        text = end + 1;
+    } while (*end == ',');
+    return *end == 0;
 }
 
 static bool parse_ranks(struct options *o, const char *text)
@@ -341,8 +359,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case 's':
             if (!parse_sizes(o, arg))
-                refuse(state, "--sizes=%s: must be LO:HI in bytes (suffixes K and M), 0 to 1024M",
-                       arg);
+                refuse(state,
+                       "--sizes=%s: must be LO:HI,LO:HI.. or single sizes, ascending, in bytes "
+                       "(suffixes K and M), 0 to 1024M, at most %d",
+                       arg, MAX_SIZES);
             break;
         case 'n':
             if (!parse_ranks(o, arg))
