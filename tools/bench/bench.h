@@ -2,7 +2,10 @@
  * files in this order: options.c parses the command line; switch.c selects an algorithm through
  * MPI_T; measure.c makes the calls (collectives.c) between barriers of its own (gate.c); stats.c
  * makes a result of the times; output.c and plot.c write the results, with a description of the
- * machine (machine.c). */
+ * machine (machine.c).
+ *
+ * Without NUMACOLL_SHARE, the folder of what numacoll's build says of itself, it is a plain one,
+ * for any MPI: one algorithm, what the MPI chooses itself. */
 
 #ifndef BENCH_H_INCLUDED
 #define BENCH_H_INCLUDED
@@ -11,6 +14,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef NUMACOLL_SHARE
+enum { PLAIN = false };
+#else
+enum { PLAIN = true };
+#define NUMACOLL_SHARE ""
+#endif
 
 enum {
     MAX_COLLECTIVES = 32,
@@ -190,8 +200,8 @@ void gate_finish(void);
 
 /* ---- switch.c ---- */
 
-/* Selects the algorithm that serves, through MPI_T. The functions that return a text return what is
- * wrong, or NULL. */
+/* Selects the algorithm that serves, through MPI_T; in a plain numacoll-bench nothing is selected.
+ * The functions that return a text return what is wrong, or NULL. */
 
 /* Before MPI_Init: no variable of the environment and no selection file gives numacoll a call, and
  * there is room for the queues of so many algorithms. */

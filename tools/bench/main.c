@@ -153,6 +153,15 @@ static bool verdict(int good)
     return good;
 }
 
+/* The one algorithm of a plain numacoll-bench is named by its MPI, which may say more of itself
+ * after a comma: "Open MPI v4.1.4". */
+static void name_by_mpi(struct algorithm *a)
+{
+    const char *mpi = machine_get()->mpi;
+
+    a->label = strndup(mpi, strcspn(mpi, ","));
+}
+
 /* Measures all collectives on the first n ranks. */
 static bool measure_on(const struct options *o, int n, struct measurement *measurements)
 {
@@ -194,6 +203,8 @@ static bool run(struct options *o)
 
     if (!good)
         return false;
+    if (PLAIN)
+        name_by_mpi(&o->algorithms[0]);
     all = calloc((size_t) o->collective_count * (size_t) o->rank_count_count, sizeof *all);
     if (!all_well(MPI_COMM_WORLD, all ? NULL : "no memory for the results")) {
         free(all);

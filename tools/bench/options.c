@@ -297,6 +297,18 @@ static void apply_sweep(struct argp_state *state, struct options *o, const struc
     refuse(state, "--sweep=%s: needs numacoll among --algorithms", s->variable);
 }
 
+/* ---- without numacoll ---- */
+
+/* For the options that choose algorithms, of which a plain numacoll-bench knows one. */
+static void refuse_if_plain(struct argp_state *state, const char *option, const char *value)
+{
+    if (PLAIN)
+        refuse(state,
+               "--%s=%s: this numacoll-bench was built without numacoll and measures only what MPI "
+               "chooses itself",
+               option, value);
+}
+
 /* ---- the floor ---- */
 
 static void add_floor(struct argp_state *state, struct options *o)
@@ -352,9 +364,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
         case 'a':
+            refuse_if_plain(state, "algorithms", arg);
             parse_algorithms(state, o, arg);
             break;
         case 'w':
+            refuse_if_plain(state, "sweep", arg);
             parse_sweep(state, o, arg);
             break;
         case 's':
@@ -402,7 +416,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case ARGP_KEY_INIT:
             *o = (struct options){.rounds = 5, .seconds = 20};
-            parse_algorithms(state, o, "auto,numacoll");
+            parse_algorithms(state, o, PLAIN ? "auto" : "auto,numacoll");
             parse_sizes(o, "1:4M");
             break;
         case ARGP_KEY_END:
