@@ -127,6 +127,45 @@ WAITED_FILES = {
     **{f"programs-{name}": (LOADS[name][0], "seconds") for name in BUSY_PROGRAMS},
 }
 
+# ---- peers: numacoll, MPICH's own choice and Open MPI in turn ----
+
+PEERS_SET, PEERS_PROCESSORS, PEERS_ROUNDS = "peers", 2, 7
+
+MOVE = "bcast,scatter,scatterv,gather,gatherv,allgather,allgatherv --off-cache"
+SHORT = " --sizes 4,16,64,256,1K,4K,16K --rounds 2"
+LONG = " --sizes 64K,256K,1M,4M,16M --rounds 2"
+BEYOND_QUEUES = " --sizes 1M,4M,16M --rounds 2 --buffers alloc_mem"  # what fits is not shared
+CROWDED, CROWDED_MIB = " --sizes 64,64K --rounds 1", " --sizes 1M --rounds 1"
+# words where numacoll is measured
+QUEUES, FLOOR = "--algorithms numacoll", "--algorithms numacoll --floor"
+SHARED = "--algorithms numacoll:shared_buffers=on"
+# where MPICH's own choice is measured: buffers of MPI_Alloc_mem are MPICH's as well
+MPICHS = {"MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT": "0"}
+
+# the file, ranks, words for numacoll-bench, words where numacoll is measured, seconds that each
+# launch is given, seconds that the launches of a round take, whether MPICH is measured: if ranks
+# outnumber processors, a call of 1 MiB takes it seconds
+Peer = collections.namedtuple("Peer", "file ranks words numacoll seconds takes mpich")
+PEERS = [
+    Peer("long", 2, MOVE + LONG, FLOOR, 15, 55, True),
+    Peer("long", 2, REDUCE + LONG, FLOOR, 5, 15, True),
+    Peer("shared", 2, MOVE + BEYOND_QUEUES, SHARED, 10, 36, True),
+    Peer("shared", 2, REDUCE + BEYOND_QUEUES, SHARED, 4, 10, True),
+    Peer("short", 2, MOVE + SHORT, FLOOR, 6, 12, True),
+    Peer("short", 2, REDUCE + SHORT, FLOOR, 3, 6, True),
+    Peer("crowded", 8, MOVE + CROWDED, QUEUES, 5, 30, True),
+    Peer("crowded", 8, REDUCE + CROWDED, QUEUES, 2, 14, True),
+    Peer("crowded", 8, MOVE + CROWDED_MIB, QUEUES, 3, 12, False),
+    Peer("crowded", 8, REDUCE + CROWDED_MIB, QUEUES, 1, 5, False),
+]
+PEERED_FILES = {
+    "long": "2 ranks, through queues",
+    "shared": "2 ranks, from shared buffers",
+    "short": "2 ranks",
+    "crowded": "8 ranks on 2 processors",
+}
+PEERS_QUICK = 10  # seconds that the launches of a round take
+
 # ---- tables and pictures ----
 
 SHOWN = [0, 1] + [4**n for n in range(1, 13)]  # bytes

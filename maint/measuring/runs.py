@@ -14,16 +14,20 @@ from .sets import Build, Set, fail, mpiexec, output_of
 
 
 class Steps:
-    """Says at the beginning how long all will take, and at each step what is left."""
+    """Says at the beginning how long all will take, and at each step what is left, if the others take
+    as much longer than they were thought to as those that are done."""
 
     def __init__(self, seconds, kept, most=""):
-        self.left, self.count, self.done = sum(seconds), len(seconds), 0
+        self.all = self.left = sum(seconds)
+        self.count, self.done, self.begin = len(seconds), 0, time.monotonic()
         print(f"{self.count} steps, {most}{self.minutes()}, into {kept.folder}")
         if os.getloadavg()[0] > 0.3:
             print(f"load average {os.getloadavg()[0]:.1f}: other processes will disturb the times")
 
     def minutes(self):
-        return f"about {max(1, round(self.left / 60))} min"
+        done = self.all - self.left
+        pace = (time.monotonic() - self.begin) / done if done else 1
+        return f"about {max(1, round(self.left * pace / 60))} min"
 
     def next(self, what, seconds):
         self.done += 1

@@ -35,9 +35,14 @@ def commit_of(prefix):
     return commit + "+" * bool(output_of("git", "-C", root, "status", "-s", "--", *SOURCES))
 
 
+def crowded(ranks):
+    """Whether they outnumber the processors."""
+    return ranks > len(os.sched_getaffinity(0))
+
+
 def mpiexec(ranks):
     """Bound to cores where there are enough."""
-    bound = "-bind-to core " if ranks <= len(os.sched_getaffinity(0)) else ""
+    bound = "" if crowded(ranks) else "-bind-to core "
     return f"mpiexec {bound}-n {ranks}"
 
 
@@ -46,32 +51,61 @@ def without(prefixes):
     return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
 
 
-class OpenMPI:
-    """The distribution's, where waiting ranks yield; started as a Build is."""
+class MPI:
+    """A library, whose jobs `start` starts; numacoll_bench is its own one."""
 
-    mpicc = "mpicc.openmpi"
-    mpiexec = "mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
+    def bench(self, ranks, words, settings={}):
+        """numacoll-bench, whose bar shows on a terminal; the rows of its CSV, and its JSON."""
+        with tempfile.TemporaryDirectory() as d:
+            words = f"{self.numacoll_bench} {words} --csv {d}/csv --json {d}/json".split()
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            job = self.start(ranks, words, settings, universal_newlines=True, **quiet)
+            error = job.communicate()[1]
+            if job.returncode:
+                fail(f"{self.name}: {' '.join(words)}: {error.strip()}")
+            return read(f"{d}/csv"), json.loads(pathlib.Path(d, "json").read_text())
+
+
+class OpenMPI(MPI):
+    """The distribution's: bound to cores where there are enough, else waiting ranks yield."""
+
+    name, mpicc = "Open MPI", "mpicc.openmpi"
+    bound = "mpirun.openmpi --bind-to core"
+    yielding = "mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
 
     def __init__(self):
-        if not all(shutil.which(c) for c in (self.mpicc, self.mpiexec.split()[0])):
+        if not all(shutil.which(c) for c in (self.mpicc, "mpirun.openmpi")):
             fail("no Open MPI is installed: apt-get install openmpi-bin libopenmpi-dev")
         self.version = output_of("mpirun.openmpi", "--version").split()[2]
+
+    def mpiexec(self, ranks):
+        return f"{self.yielding if crowded(ranks) else self.bound} -n {ranks}"
 
     def start(self, ranks, words, settings={}, libraries=None, **more):
         env = without("OMPI_")
         env.update(settings, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         if libraries:
             env["LD_LIBRARY_PATH"] = libraries
-        return subprocess.Popen([*self.mpiexec.split(), "-n", str(ranks), *words], env=env, **more)
+        return subprocess.Popen([*self.mpiexec(ranks).split(), *words], env=env, **more)
+
+    def compile_bench(self):
+        """Makes a plain numacoll-bench in build/measure."""
+        build = pathlib.Path(__file__).resolve().parents[2] / "build"
+        folder = build / "measure/openmpi"
+        command = ["make", "-s", "-C", f"{build}/tools", "plain"]
+        if subprocess.run([*command, f"MPICC={self.mpicc}", f"OUT={folder}"]).returncode:
+            fail(f"no plain numacoll-bench in {folder}: build this checkout first")
+        self.numacoll_bench = f"{folder}/numacoll-bench"
 
 
-class Build:
+class Build(MPI):
     """An installed MPICH with numacoll."""
 
     def __init__(self, text):
         name, _, prefix = text.rpartition("=")
         self.prefix = str(pathlib.Path(prefix).resolve())
-        if not os.path.exists(self.prefix + "/bin/numacoll-bench"):
+        self.numacoll_bench = self.prefix + "/bin/numacoll-bench"
+        if not os.path.exists(self.numacoll_bench):
             fail(f"{prefix}: no numacoll-bench is installed there")
         self.name = name or commit_of(self.prefix)
         self.mpicc = self.prefix + "/bin/mpicc"
@@ -82,19 +116,6 @@ class Build:
         env.update(settings, LD_LIBRARY_PATH=libraries or self.prefix + "/lib")
         command = [f"{self.prefix}/bin/{mpiexec(ranks)}", *words]
         return subprocess.Popen(command[0].split() + command[1:], env=env, **more)
-
-    def bench(self, ranks, words, settings={}):
-        """numacoll-bench, whose bar shows on a terminal; the rows of its CSV, and its JSON."""
-        with tempfile.TemporaryDirectory() as d:
-            words = (
-                f"{self.prefix}/bin/numacoll-bench {words} --csv {d}/csv --json {d}/json".split()
-            )
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-            job = self.start(ranks, words, settings, **quiet)
-            error = job.communicate()[1]
-            if job.returncode:
-                fail(f"{self.name}: {' '.join(words)}: {error.strip()}")
-            return read(f"{d}/csv"), json.loads(pathlib.Path(d, "json").read_text())
 
 
 def read(path):

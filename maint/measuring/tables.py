@@ -90,9 +90,12 @@ def beside(kept, files):
     return table([""] + names, lines)
 
 
-def ratio_of_rounds(rows):
-    ratios = [float(r["b_us"]) / float(r["a_us"]) for r in rows]
+def ratios_text(ratios):
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
+
+
+def ratio_of_rounds(rows):
+    return ratios_text([float(r["b_us"]) / float(r["a_us"]) for r in rows])
 
 
 def compare(kept, files):
@@ -201,8 +204,48 @@ def calls(kept, files):
     return table([kept.files[files[0]]["title"], *operations, "CPU share"], lines)
 
 
+# ---- those of `peers` ----
+
+PEERS = ("MPICH", "Open MPI")
+
+
+def over_better_peer(rows, library):
+    """Of rows of one collective and size."""
+    ratios = []
+    for of in grouped(rows, "round").values():
+        us = {r["library"]: float(r["median_us"]) for r in of}
+        ratios.append(us[library] / min(us[peer] for peer in PEERS if peer in us))
+    return ratios_text(ratios)
+
+
+def median_time(rows, library):
+    own = [r for r in rows if r["library"] == library]
+    return time_text(median_of(own, "median_us")) if own else ""
+
+
+def of_libraries(rows, title, text, left_out=()):
+    """A row for each collective and library, a cell for each size."""
+    of, sizes = grouped(rows, "collective", "bytes"), sizes_of(rows)
+    lines = [
+        [f"{collective}, {library}"] + [text(of[collective, str(s)], library) for s in sizes]
+        for (collective,), part in grouped(rows, "collective").items()
+        for (library,) in grouped(part, "library")
+        if library not in left_out
+    ]
+    return table([title] + [bytes_text(s) for s in sizes], lines)
+
+
+def peers(kept, files):
+    """Times over those of the better peer: the median of the rounds' ratios, and in parentheses the
+    lowest and the highest. Below, the times, medians of the rounds."""
+    rows, title = kept.rows(files[0]), kept.files[files[0]]["title"]
+    ratios = of_libraries(rows, f"{title}: ratio", over_better_peer, PEERS)
+    return ratios + "\n\n" + of_libraries(rows, f"{title}: us", median_time)
+
+
 def table_of(kept, files):
     kinds = {"compare": compare, "instructions": instructions, "program": program}
+    kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
     kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
     waits = {"calls": calls, "elapsed": elapsed, "late": late, "seconds": seconds}
     kinds.update({f: waits[kind] for f, (_, kind) in plan.WAITED_FILES.items()})

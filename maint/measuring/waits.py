@@ -159,7 +159,7 @@ def command_of(waits, file):
     ranks = ",".join(dict.fromkeys(str(w.ranks) for w in own))
     words = dict.fromkeys(w.words for w in own)
     program = "PROGRAM" if own[0].words in plan.WAITED_PROGRAMS else "waits"
-    return f"mpiexec -n {ranks} {program} {' | '.join(words)}; {OpenMPI.mpiexec} -n ..."
+    return f"mpiexec -n {ranks} {program} {' | '.join(words)}; {OpenMPI.yielding} -n ..."
 
 
 def keep(kept, rows, waits, build, peer):

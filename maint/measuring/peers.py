@@ -1,0 +1,70 @@
+"""The command that measures numacoll, MPICH's own choice and Open MPI in turn."""
+import collections
+import re
+
+from . import plan, tables
+from .runs import Steps, set_of, use_processors
+from .sets import Build, OpenMPI, fail, mpiexec
+
+
+def launches_of(build, peer, p):
+    """What is started of each library: jobs of what, words for numacoll-bench, settings."""
+    launches = {
+        "numacoll": (build, f"{p.words} {p.numacoll}", {}),
+        "MPICH": (build, f"{p.words} --algorithms auto", plan.MPICHS),
+        "Open MPI": (peer, p.words, {}),
+    }
+    return {name: what for name, what in launches.items() if p.mpich or name != "MPICH"}
+
+
+def chosen_peers(o):
+    chosen = [p for p in plan.PEERS if re.fullmatch(o.only or ".*", p.file)]
+    if not chosen:
+        fail(f"--only {o.only}: there are {', '.join(plan.PEERED_FILES)}")
+    if o.quick:  # the first size of a list
+        chosen = [p._replace(words=re.sub(r"(--sizes \w+),\S*", r"\1", p.words)) for p in chosen]
+        chosen = [p._replace(seconds=1, takes=plan.PEERS_QUICK) for p in chosen]
+    return chosen
+
+
+def rows_of(launches, p, r):
+    """The rows of one round; the library that is first in one round is last in the next."""
+    names = list(launches)
+    for name in names[r % len(names) :] + names[: r % len(names)]:
+        library, words, settings = launches[name]
+        for row in library.bench(p.ranks, f"{words} --seconds {p.seconds}", settings)[0]:
+            if p.numacoll == plan.SHARED and name == "numacoll" and row["single_copy"] != "shared":
+                fail(f"not out of shared buffers: {row['bytes']} bytes of {row['collective']}")
+            which = "floor" if row["algorithm"] == "floor" else name
+            cells = {column: row[column] for column in ("collective", "bytes", "median_us")}
+            yield {"round": r, "library": which, **cells}
+
+
+def command_of(chosen, file, peer):
+    """What the launches were, as text."""
+    own = [p for p in chosen if p.file == file]
+    ranks, settings = own[0].ranks, " ".join(f"'{k}={v}'" for k, v in plan.MPICHS.items())
+    words = " | ".join(f"{p.words} --seconds {p.seconds}" for p in own)
+    return (
+        f"{mpiexec(ranks)} numacoll-bench {words}; with {own[0].numacoll}; "
+        f"with {settings} and --algorithms auto; {peer.mpiexec(ranks)} ..."
+    )
+
+
+def peers(o):
+    use_processors(plan.PEERS_PROCESSORS)
+    build, peer, kept, chosen = Build(o.build), OpenMPI(), set_of(o), chosen_peers(o)
+    rounds = 1 if o.quick else plan.PEERS_ROUNDS
+    peer.compile_bench()
+    steps = Steps([p.takes for p in chosen] * rounds, kept)
+    kept.measured_with(build)
+    rows = collections.defaultdict(list)
+    for r in range(rounds):
+        for p in chosen:
+            steps.next(f"round {r + 1}, {p.file}, {p.words.split()[0]}", p.takes)
+            rows[p.file] += rows_of(launches_of(build, peer, p), p, r)
+        for file, of in rows.items():
+            about = {"title": plan.PEERED_FILES[file], "command": command_of(chosen, file, peer)}
+            kept.keep(file, of, numacoll=build.name, openmpi=peer.version, **about)
+    for file in rows:
+        print(tables.table_of(kept, [file]), end="\n\n")
