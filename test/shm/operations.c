@@ -405,6 +405,12 @@ static int reduce_ordered(struct rank *r, uint64_t *dice)
     return reduce_in_order(r, to, random_next(dice));
 }
 
+static int reduce_scatter(struct rank *r, uint64_t *dice)
+{
+    to_reduce(r, dice);
+    return reduce_to_parts(r, random_next(dice));
+}
+
 /* Where nothing is read directly, nobody looks for shared buffers. */
 static int out_of_shared_buffers(struct rank *r, int to, uint64_t *dice)
 {
@@ -439,6 +445,7 @@ static const struct {
     {"reduce_ordered", reduce_ordered},
     {"allreduce_shared", allreduce_shared},
     {"reduce_shared", root_reduces_shared},
+    {"reduce_scatter", reduce_scatter},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

@@ -153,6 +153,8 @@ void to_receive(struct rank *r, int at, int message);
  * kernel may fail: then that rank must report it, and all the others go on. */
 int reduce_up(struct rank *r, uint64_t choice);
 int reduce_in_order(struct rank *r, int to, uint64_t choice);
+/* Each rank of a team gets a part of its own, at the beginning of its result buffer. */
+int reduce_to_parts(struct rank *r, uint64_t choice);
 /* A reduce to rank `to`, -1: an allreduce, out of shared buffers. */
 int reduce_shared(struct rank *r, int to, uint64_t choice);
 

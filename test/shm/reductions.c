@@ -44,6 +44,7 @@ struct reduction {
     size_t element;
     operator* operate;
     unsigned char *mine, *result; /* user buffers */
+    size_t before;                /* elements: the result of this one is first in its buffer */
     unsigned char *temporary;     /* room for an element */
     bool breaks;                  /* take, join and reduce_packed fail */
     bool in_place;                /* result == mine */
@@ -94,7 +95,7 @@ static int take(void *context, size_t first, const void *packed, size_t n)
     struct reduction *c = context;
 
     for (size_t e = 0; e < n; e++)
-        put(c, c->result, first + e, (const unsigned char *) packed + e * c->element);
+        put(c, c->result, first - c->before + e, (const unsigned char *) packed + e * c->element);
     return verdict(c, packed);
 }
 
@@ -103,9 +104,9 @@ static int join(void *context, size_t first, const void *packed, size_t n)
     struct reduction *c = context;
 
     for (size_t e = 0; e < n; e++) {
-        get(c, c->result, first + e, c->temporary);
+        get(c, c->result, first - c->before + e, c->temporary);
         c->operate(c->element, (const unsigned char *) packed + e * c->element, c->temporary);
-        put(c, c->result, first + e, c->temporary);
+        put(c, c->result, first - c->before + e, c->temporary);
     }
     return verdict(c, packed);
 }
@@ -178,8 +179,8 @@ static void untouched(const struct rank *r, const struct reduction *c, size_t e,
         bytes[i] = c->in_place ? byte_at(r->operation, r->queue->rank, e * c->element + i) : 0xee;
 }
 
-/* The wrong elements of the result buffer: it has the result in `range`, and is as it was outside.
- */
+/* The wrong elements of the result buffer: it has the result of `range`, the first of it c->before
+ * elements before its place, and is as it was outside. */
 static int wrong_in(const struct rank *r, const struct reduction *c, const bool *joined,
                     const struct nc_range *range)
 {
@@ -188,8 +189,8 @@ static int wrong_in(const struct rank *r, const struct reduction *c, const bool 
     int wrong = 0;
 
     for (size_t e = 0; e < elements; e++) {
-        if (e >= range->first && e - range->first < range->count)
-            expect(r, c, joined, e, expected);
+        if (e >= range->first - c->before && e - (range->first - c->before) < range->count)
+            expect(r, c, joined, e + c->before, expected);
         else
             untouched(r, c, e, expected);
         get(c, c->result, e, found);
@@ -342,6 +343,76 @@ int reduce_in_order(struct rank *r, int to, uint64_t choice)
     wrong += unequal != differs;
     if (!c.breaks)
         wrong += wrong_in(r, &c, joined, receives ? &range : &none);
+    free(c.temporary);
+    return wrong;
+}
+
+/* ---- to parts ---- */
+
+/* The elements of n that member i of a team gets: parts of all kinds of lengths, one behind the
+ * other. */
+static struct nc_range part_of(const struct nc_team *team, int i, size_t n, uint64_t choice)
+{
+    size_t weights = 0, before = 0, own = 0;
+
+    for (int k = 0; k < team->size; k++) {
+        uint64_t own_choice = choice + (uint64_t) k;
+        size_t weight = random_next(&own_choice) % 4;
+        before += k < i ? weight : 0;
+        own = k == i ? weight : own;
+        weights += weight;
+    }
+    if (weights == 0)
+        return (struct nc_range){n, 0};
+    return (struct nc_range){n * before / weights,
+                             n * (before + own) / weights - n * before / weights};
+}
+
+/* This rank's operand without its part, as a stream: in two pieces, and so not contiguous. */
+struct rest {
+    const struct nc_stream *operand;
+    size_t first, count; /* bytes that are left out */
+};
+
+static int pack_rest(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+{
+    const struct rest *rest = user;
+
+    for (*moved = 0; *moved < max && offset < rest->operand->length - rest->count; offset++)
+        ((char *) packed)[(*moved)++] =
+            rest->operand->bytes[offset < rest->first ? offset : offset + rest->count];
+    return 0;
+}
+
+/* Not in place a rank may keep its part. */
+int reduce_to_parts(struct rank *r, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    int teams = choice >> 16 & 1 ? 1 + (int) (choice >> 17) % ranks : 1;
+    struct nc_team team = team_of(r, teams);
+    bool joined[ranks], differs = false, unequal;
+    struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
+    size_t n = r->length[me] / r->element;
+    struct nc_range part = part_of(&team, team.index, n, choice);
+    struct rest rest = {&r->stream[ranks], part.first * r->element, part.count * r->element};
+    struct nc_stream others = {
+        .pack = pack_rest, .user = &rest, .length = r->length[me] - rest.count};
+    bool keeps = !r->run->typed && !c.in_place && nc_reduce_keeps(r->length[me]) &&
+                 (choice >> 25 & 3) != (uint64_t) me % 4;
+
+    for (int i = 0; i < ranks; i++) {
+        joined[i] = is_mate(r, teams, i) && r->length[i] == r->length[me];
+        differs |= is_mate(r, teams, i) && !joined[i];
+    }
+    c.before = part.first;
+    kernel.result -= c.before * c.element;
+    wrong += nc_reduce_scatter_node(r->transfer, &team, &kernel,
+                                    keeps ? &others : &r->stream[ranks], &part, keeps,
+                                    &unequal) != (c.breaks ? c.error : 0);
+    wrong += unequal != differs;
+    if (!c.breaks)
+        wrong += wrong_in(r, &c, joined, &part);
     free(c.temporary);
     return wrong;
 }

@@ -969,6 +969,33 @@ static void reduces_in_order(void **state)
                        .delays = 50});
 }
 
+static void reduces_to_parts(void **state)
+{
+    (void) state;
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = "reduce_scatter",
+                       .operations = 800,
+                       .largest = 150000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(5, 2, 512, 2),
+                       .kinds = "reduce_scatter",
+                       .operations = 1000,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(3, 1, 777, 1),
+                       .kinds = "reduce_scatter reduce_ordered",
+                       .operations = 1500,
+                       .largest = 2000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
+                       .kinds = "reduce_scatter",
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
+}
+
 /* A rank whose op kernel fails returns the error, and still makes its part of the operation for the
  * other ranks. */
 static void reduces_that_break(void **state)
@@ -976,7 +1003,7 @@ static void reduces_that_break(void **state)
     (void) state;
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 1),
                        .nodes = 2,
-                       .kinds = "reduce reduce_ordered bcast",
+                       .kinds = "reduce reduce_ordered reduce_scatter bcast",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
                        .breaks = true,
@@ -1473,6 +1500,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(exchanges),
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(reduces_in_order),
+                                       cmocka_unit_test(reduces_to_parts),
                                        cmocka_unit_test(reduces_that_break),
                                        cmocka_unit_test(mixed),
                                        cmocka_unit_test(mixed_apart),

@@ -17,9 +17,10 @@ struct reduce {
     struct nc_readers readers;      /* of this rank's send control slot and slots */
     const struct nc_position *part; /* up a tree: this rank's part; NULL: in the order of `team` */
     const struct nc_team *team;
-    int sources;         /* how many; their messages are transfer->flow[0 .. sources - 1] */
-    nc_combine *numbers; /* the kernel's, for this call; NULL if it has none */
-    int copied;          /* 0, or the first error of a copy or of the kernel */
+    const struct nc_range *kept; /* elements that are not in `stream`; NULL: none */
+    int sources;                 /* how many; their messages are transfer->flow[0 .. sources - 1] */
+    nc_combine *numbers;         /* the kernel's, for this call; NULL if it has none */
+    int copied;                  /* 0, or the first error of a copy or of the kernel */
     bool unequal;
 };
 
@@ -49,6 +50,11 @@ static void begin(struct reduce *r)
 
     nc_transfer_begin(r->transfer, mine, r->stream, r->transfer->queue->rank);
     mine->gain = NC_PACE_COMBINED;
+    if (r->kept) {
+        mine->kept_first = r->kept->first * element;
+        mine->kept_end = mine->kept_first + r->kept->count * element;
+        mine->header.total += r->kept->count * element;
+    }
     if (r->readers.count[0] > 1)
         nc_transfer_fill_slots(r->transfer, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
@@ -277,18 +283,27 @@ static size_t part_in(const struct reduce *r, const struct nc_range *range, uint
     return first + *skip < end ? end - first - *skip : 0;
 }
 
+/* Whether source k is this rank itself. */
+static bool is_mine(const struct reduce *r, int k)
+{
+    return r->sources - 1 - k == r->team->index;
+}
+
 /* Accumulates the part of fragment i that is in the range, from the last rank of the team to the
- * first. */
+ * first. Elements that this rank keeps are all in its range. */
 static void reduce_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->kernel->element;
     struct accumulation f = {.r = r, .first = first_of(r, i) + skip, .n = n};
 
     for (int k = 0; k < r->sources && n > 0; k++) {
-        const char *fragment = await_source(r, k, i);
+        bool kept = r->kept && is_mine(r, k);
+        const char *fragment = kept ? r->kernel->mine + first_of(r, i) * element
+                                    : await_source(r, k, i);
         if (!fragment || r->copied)
             continue;
-        count(r, k, n * element);
+        if (!kept)
+            count(r, k, n * element);
         accumulate_packed(&f, fragment + skip * element);
     }
     accumulate_end(&f, NULL);
@@ -368,13 +383,16 @@ static void inline_up_the_tree(struct reduce *r)
 }
 
 /* Whether source k is this rank itself, and its elements are numbers that can be read in the user's
- * memory instead of the payload. With MPI_IN_PLACE the result of the first two sources overwrites
- * them, so this rank must be one of these two. */
-static bool is_at_hand(const struct reduce *r, int k)
+ * memory instead of the payload. The result of the first two sources may overwrite them: if it is
+ * in their place, this rank must be one of these two; elsewhere it must not touch them. */
+static bool is_at_hand(const struct reduce *r, const struct nc_range *range, int k)
 {
     const struct nc_op_kernel *c = r->kernel;
+    uintptr_t mine = (uintptr_t) c->mine, result = (uintptr_t) c->result,
+              apart = mine < result ? result - mine : mine - result;
 
-    return c->numbers && r->sources - 1 - k == r->team->index && (k < 2 || c->mine != c->result);
+    return c->numbers && c->mine && is_mine(r, k) &&
+           (apart >= range->count * c->element || (apart == 0 && k < 2));
 }
 
 static void inline_in_order(struct reduce *r, const struct nc_range *range)
@@ -385,7 +403,8 @@ static void inline_in_order(struct reduce *r, const struct nc_range *range)
 
     r->copied = nc_transfer_inline(r->transfer, control, NC_REDUCE_PAD, r->stream, 0);
     for (int k = 0; k < r->sources; k++) {
-        const char *elements = is_at_hand(r, k) ? r->kernel->mine : await_inline(r, k, bytes);
+        const char *elements = is_at_hand(r, range, k) ? r->kernel->mine
+                                                       : await_inline(r, k, bytes);
         if (elements && range->count > 0)
             accumulate_packed(&f, elements + range->first * r->kernel->element);
     }
@@ -435,6 +454,15 @@ int nc_reduce_tree_node(struct nc_transfer *t, struct nc_route *route, int root,
     return end(&r, unequal);
 }
 
+static int reduce_in_team(struct reduce *r, const struct nc_range *range, bool *unequal)
+{
+    if (is_inline(r) && !r->kept)
+        inline_in_order(r, range);
+    else
+        in_order(r, range);
+    return end(r, unequal);
+}
+
 int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, int root,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal)
@@ -448,9 +476,21 @@ int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, in
                        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
                        .sources = root < 0 || root == q->rank ? team->size : 0};
 
-    if (is_inline(&r))
-        inline_in_order(&r, range);
-    else
-        in_order(&r, range);
-    return end(&r, unequal);
+    return reduce_in_team(&r, range, unequal);
+}
+
+int nc_reduce_scatter_node(struct nc_transfer *t, const struct nc_team *team,
+                           const struct nc_op_kernel *kernel, struct nc_stream *mine,
+                           const struct nc_range *range, bool keeps, bool *unequal)
+{
+    struct reduce r = {.transfer = t,
+                       .kernel = kernel,
+                       .numbers = kernel->numbers,
+                       .stream = mine,
+                       .team = team,
+                       .kept = keeps ? range : NULL,
+                       .readers = nc_queue_team(team),
+                       .sources = team->size};
+
+    return reduce_in_team(&r, range, unequal);
 }

@@ -30,8 +30,9 @@ struct nc_op_kernel {
     /* For numbers: the same, with a result that goes past the caches. It is used where a long
      * result is written once, of two operands. NULL: the result is read again in the call. */
     nc_combine *numbers_streaming;
-    const char *mine; /* for numbers: this rank's first element, at the beginning of its stream; and
-                         the first of the result, if this rank has one */
+    const char *mine; /* for numbers: this rank's first element, at the beginning of its stream, or
+                         NULL: they are not one behind the other; and the first of the result, if
+                         this rank has one */
     char *result;
 };
 
@@ -47,7 +48,7 @@ static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t ele
 #define NC_REDUCE_PAD    8
 #define NC_REDUCE_INLINE (NC_INLINE_BYTES - NC_REDUCE_PAD)
 
-/* For both functions: they reduce the rest of the streams `mine`, which must have the same number
+/* For all functions: they reduce the rest of the streams `mine`, which must have the same number
  * of elements on all ranks; element 0 of the kernel is the first of that rest. Long messages are
  * pipelined by fragments of whole elements. Every rank of the node calls the function.
  *
@@ -78,6 +79,13 @@ static inline struct nc_range nc_range_slice(const struct nc_range *whole,
     return (struct nc_range){whole->first + begin, end - begin};
 }
 
+/* For nc_reduce_scatter_node: whether a rank may keep its own elements in a message of so many
+ * bytes. */
+static inline bool nc_reduce_keeps(size_t bytes)
+{
+    return bytes > NC_REDUCE_INLINE;
+}
+
 /* In the order of a team: a0 op (a1 op (a2 ..)). The root, a rank of the team, does it; or, if root
  * is -1, every rank of the team does it for itself. Only elements first .. first + count - 1 of the
  * range are reduced. All ranks of the node call it in the same operation, each with its own team;
@@ -85,5 +93,16 @@ static inline struct nc_range nc_range_slice(const struct nc_range *whole,
 int nc_reduce_ordered_node(struct nc_transfer *transfer, const struct nc_team *team, int root,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool *unequal);
+
+/* As nc_reduce_ordered_node to every rank of the team, where no two ranks have an element of their
+ * ranges in common. Where the kernel's result of an element lies is the caller's matter; it may be
+ * the operand's place of an element before, if that is in the stream.
+ *
+ * keeps: the stream `mine` lacks this rank's own range, which nobody else reads. nc_reduce_keeps
+ * must allow it, elements must have the same form packed and in the user's buffer, and those of the
+ * range must be at kernel->mine, also while the result is written. Each rank decides for itself. */
+int nc_reduce_scatter_node(struct nc_transfer *transfer, const struct nc_team *team,
+                           const struct nc_op_kernel *kernel, struct nc_stream *mine,
+                           const struct nc_range *range, bool keeps, bool *unequal);
 
 #endif

@@ -110,17 +110,30 @@ void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
     flow->fragments = nc_frag_count(flow->header.total, flow->header.fragment);
 }
 
-/* Copies fragment i from the stream into a slot. Where elements have to be packed, it is the
- * packing function that stores, by ordinary stores. */
+/* How far byte `at` of the message is in fragment i, of n bytes: 0 if it is before, n if behind. */
+static size_t place_in(const struct nc_flow *flow, uint64_t i, size_t n, size_t at)
+{
+    size_t first = i * flow->header.fragment;
+
+    return at < first ? 0 : at - first < n ? at - first : n;
+}
+
+/* Copies fragment i from the stream into a slot, but for what the rank keeps. Where elements have
+ * to be packed, it is the packing function that stores, by ordinary stores. */
 static int copy_in(const struct nc_transfer *t, const struct nc_flow *flow, uint64_t i, char *slot)
 {
-    size_t n = nc_transfer_bytes(flow, i);
+    size_t n = nc_transfer_bytes(flow, i), before = place_in(flow, i, n, flow->kept_first),
+           behind = n - place_in(flow, i, n, flow->kept_end);
     struct nc_paced paced = {.how = 0};
-    int error;
+    int error = 0;
 
     if (flow->stream->bytes)
-        paced = nc_transfer_begin_copy(t, flow, n);
-    error = nc_copy_in(flow->stream, slot, n, flow->how | paced.how, t->traffic);
+        paced = nc_transfer_begin_copy(t, flow, before + behind);
+    if (before > 0)
+        error = nc_copy_in(flow->stream, slot, before, flow->how | paced.how, t->traffic);
+    if (behind > 0 && !error)
+        error = nc_copy_in(flow->stream, slot + n - behind, behind, flow->how | paced.how,
+                           t->traffic);
     nc_transfer_end_copy(&paced);
     return error;
 }

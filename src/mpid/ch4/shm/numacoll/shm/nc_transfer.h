@@ -59,6 +59,9 @@ struct nc_flow {
     const struct nc_children *children; /* the writer takes their control slots with fragment 0 */
     struct nc_control_header header;
     struct nc_stream *stream;
+    /* bytes of the message that are neither in the stream nor written into slots, as nobody reads
+     * them there; none if they are equal. Only ranks that reduce use it */
+    size_t kept_first, kept_end;
     uint64_t fragments; /* 0: the message is inline */
     /* fragments moved so far; only roots of scatters and gathers use it, and senders of
      * nc_transfer_sends */
