@@ -36,7 +36,7 @@ static void run(int argc, char **argv)
             return;
     } else {
         if (!strncmp(o.cluster.topology, "xml:", 4) || o.cluster.network)
-            return; /* files have targets of their own */
+            return;               /* files have targets of their own */
         if (!*o.cluster.topology) /* takes long: the machine is read each time */
             o.cluster.topology = "synthetic:package:2 numa:2 core:2 pu:2";
         if (o.cluster.ranks > MOST_RANKS || machine_most(o.cluster.topology) > MOST_RANKS ||

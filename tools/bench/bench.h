@@ -68,6 +68,7 @@ void floor_allgather(const struct call *call);
 void floor_reduce(const struct call *call);
 void floor_allreduce(const struct call *call);
 void floor_alltoall(const struct call *call);
+void floor_reduce_scatter(const struct call *call);
 
 /* ---- collectives.c ---- */
 

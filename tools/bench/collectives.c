@@ -46,16 +46,17 @@ static bool bcast_verify(const struct call *c)
 
 /* ---- scatter, gather, allgather: block i belongs to rank i ---- */
 
-/* Counts, displacements and types of equal blocks, for the v and w forms. */
+/* Counts, displacements and types of equal blocks, for the v and w forms and MPI_Reduce_scatter. */
 static struct {
-    size_t m;
+    size_t m, unit;
     int ranks, *counts, *displs;
     MPI_Datatype *types;
 } equal;
 
-static void make_equal(const struct call *c)
+/* In units of so many bytes. */
+static void make_equal(const struct call *c, size_t unit)
 {
-    if (equal.m == c->m && equal.ranks == c->ranks)
+    if (equal.m == c->m && equal.unit == unit && equal.ranks == c->ranks)
         return;
     equal.counts = realloc(equal.counts, sizeof *equal.counts * (size_t) c->ranks);
     equal.displs = realloc(equal.displs, sizeof *equal.displs * (size_t) c->ranks);
@@ -63,11 +64,12 @@ static void make_equal(const struct call *c)
     if (!equal.counts || !equal.displs || !equal.types)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     for (int i = 0; i < c->ranks; i++) {
-        equal.counts[i] = (int) c->m;
-        equal.displs[i] = i * (int) c->m;
+        equal.counts[i] = (int) (c->m / unit);
+        equal.displs[i] = i * equal.counts[i];
         equal.types[i] = MPI_BYTE;
     }
     equal.m = c->m;
+    equal.unit = unit;
     equal.ranks = c->ranks;
 }
 
@@ -78,7 +80,7 @@ static int scatter(const struct call *c)
 
 static int scatterv(const struct call *c)
 {
-    make_equal(c);
+    make_equal(c, 1);
     return MPI_Scatterv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, (int) c->m, MPI_BYTE,
                         c->root, c->comm);
 }
@@ -90,7 +92,7 @@ static int gather(const struct call *c)
 
 static int gatherv(const struct call *c)
 {
-    make_equal(c);
+    make_equal(c, 1);
     return MPI_Gatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE,
                        c->root, c->comm);
 }
@@ -102,7 +104,7 @@ static int allgather(const struct call *c)
 
 static int allgatherv(const struct call *c)
 {
-    make_equal(c);
+    make_equal(c, 1);
     return MPI_Allgatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE,
                           c->comm);
 }
@@ -167,14 +169,14 @@ static int alltoall(const struct call *c)
 
 static int alltoallv(const struct call *c)
 {
-    make_equal(c);
+    make_equal(c, 1);
     return MPI_Alltoallv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, equal.counts,
                          equal.displs, MPI_BYTE, c->comm);
 }
 
 static int alltoallw(const struct call *c)
 {
-    make_equal(c);
+    make_equal(c, 1);
     return MPI_Alltoallw(c->in, equal.counts, equal.displs, equal.types, c->out, equal.counts,
                          equal.displs, equal.types, c->comm);
 }
@@ -292,6 +294,42 @@ static bool verify_sums_at_root(const struct call *c)
     return c->rank != c->root || verify_sums(c);
 }
 
+/* ---- reduce_scatter, reduce_scatter_block: number i of block b is number b * n + i of all ---- */
+
+static int reduce_scatter(const struct call *c)
+{
+    make_equal(c, number_bytes(c->m));
+    return MPI_Reduce_scatter(c->in, c->out, equal.counts, number_type(c->m), MPI_SUM, c->comm);
+}
+
+static int reduce_scatter_block(const struct call *c)
+{
+    return MPI_Reduce_scatter_block(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM,
+                                    c->comm);
+}
+
+static void fill_blocks_of_numbers(const struct call *c)
+{
+    int n = numbers_in(c->m);
+
+    for (int i = 0; i < n * c->ranks; i++)
+        set_number(c->in + (size_t) (i / n) * c->m, c->m, i % n,
+                   pattern((size_t) i, c->seed) + (unsigned) c->rank);
+    for (int i = 0; i < n; i++)
+        set_number(c->out, c->m, i, sum(c, c->rank * n + i) + 1);
+}
+
+static bool verify_own_sums(const struct call *c)
+{
+    int n = numbers_in(c->m);
+
+    for (int i = 0; i < n; i++) {
+        if (!number_is(c->out, c->m, i, sum(c, c->rank * n + i)))
+            return false;
+    }
+    return true;
+}
+
 /* ---- barrier ---- */
 
 static int barrier(const struct call *c)
@@ -326,6 +364,10 @@ static const struct collective table[] = {
      floor_alltoall},
     {"alltoallw", false, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallw, fill_pairs, verify_pairs,
      floor_alltoall},
+    {"reduce_scatter", false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter,
+     fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
+    {"reduce_scatter_block", false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter_block,
+     fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 

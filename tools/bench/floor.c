@@ -128,3 +128,16 @@ void floor_allreduce(const struct call *c)
     in(c->out, slice);
     out(c->out + slice, rest);
 }
+
+/* Each rank gives away all blocks but its own, and combines that of all ranks. */
+void floor_reduce_scatter(const struct call *c)
+{
+    const unsigned char *own = c->in + (size_t) c->rank * c->m;
+
+    for (int i = 0; i < c->ranks; i++) {
+        if (i != c->rank)
+            in(c->in + (size_t) i * c->m, c->m);
+    }
+    for (int i = 1; i < c->ranks; i++)
+        combine(c->out, i == 1 ? own : c->out, c->m);
+}

@@ -1,7 +1,7 @@
-/* Reduce and allreduce with checked data, for all_random and all_reduce: many kinds of elements and
- * operations, with and without gaps. Bytes around and between the elements have the value
- * NC_UNTOUCHED and must keep it. Each rank computes the expected result itself. A collective that
- * reduces is a row of nc_reducers. */
+/* Reduce, allreduce and reduce_scatter with checked data, for all_random, all_reduce and programs
+ * of their own: many kinds of elements and operations, with and without gaps. Bytes around and
+ * between the elements have the value NC_UNTOUCHED and must keep it. Each rank computes the
+ * expected result itself. A collective that reduces is a row of nc_reducers. */
 
 #ifndef REDUCTIONS_H_INCLUDED
 #define REDUCTIONS_H_INCLUDED
@@ -335,15 +335,20 @@ static inline void nc_row_compare(const struct nc_numbers *k, MPI_Count count, c
 
 /* ---- the collectives that reduce ---- */
 
+/* What a rank gets of the result: all of it, or a block, of which all have equal ones or not. */
+enum nc_share { NC_ALL, NC_EQUAL_BLOCK, NC_BLOCK };
+
 /* One call. */
 struct nc_reduction {
     const struct nc_reducer *how;
     MPI_Comm comm;
     int root; /* if it has one */
     const struct nc_numbers *kind;
-    MPI_Count count;
-    int in_place; /* MPI_IN_PLACE at the ranks that may use it */
-    int large;    /* the _c binding: counts are MPI_Count */
+    MPI_Count count; /* elements of the operand; where all blocks are equal, as many of them as can
+                        be divided */
+    int in_place;    /* MPI_IN_PLACE at the ranks that may use it */
+    int large;       /* the _c binding: counts are MPI_Count */
+    MPI_Count blocks[NC_MOST_RANKS]; /* elements of each, if the result is scattered; nc_divide */
 };
 
 static inline int nc_call_to_root(const struct nc_reduction *r, const void *from, void *to)
@@ -362,20 +367,75 @@ static inline int nc_call_to_all(const struct nc_reduction *r, const void *from,
                     : MPI_Allreduce(from, to, (int) r->count, k->type, k->op, r->comm);
 }
 
+static inline int nc_call_to_blocks(const struct nc_reduction *r, const void *from, void *to)
+{
+    const struct nc_numbers *k = r->kind;
+    int counts[NC_MOST_RANKS];
+
+    for (int i = 0; i < NC_MOST_RANKS; i++)
+        counts[i] = (int) r->blocks[i];
+    return r->large ? MPI_Reduce_scatter_c(from, to, r->blocks, k->type, k->op, r->comm)
+                    : MPI_Reduce_scatter(from, to, counts, k->type, k->op, r->comm);
+}
+
+static inline int nc_call_to_equal_blocks(const struct nc_reduction *r, const void *from, void *to)
+{
+    const struct nc_numbers *k = r->kind;
+
+    return r->large
+               ? MPI_Reduce_scatter_block_c(from, to, r->blocks[0], k->type, k->op, r->comm)
+               : MPI_Reduce_scatter_block(from, to, (int) r->blocks[0], k->type, k->op, r->comm);
+}
+
 /* One row for each collective that reduces; all_random and all_reduce test all rows. */
 static const struct nc_reducer {
     int collective;
-    int has_root;     /* only the root has a result; else all ranks have it */
-    int is_done_of_0; /* with no elements MPICH calls no algorithm */
+    int has_root;     /* only the root has a result; else all ranks have it, or a block of it */
+    int is_done_of_0; /* with no elements, or empty blocks, MPICH calls no algorithm */
     int (*call)(const struct nc_reduction *r, const void *from, void *to);
+    enum nc_share share;
 } nc_reducers[] = {
-    {NC_REDUCE, 1, 1, nc_call_to_root},
-    {NC_ALLREDUCE, 0, 0, nc_call_to_all},
+    {NC_REDUCE, 1, 1, nc_call_to_root, NC_ALL},
+    {NC_ALLREDUCE, 0, 0, nc_call_to_all, NC_ALL},
+    {NC_REDUCE_SCATTER, 0, 0, nc_call_to_blocks, NC_BLOCK},
+    {NC_REDUCE_SCATTER_BLOCK, 0, 1, nc_call_to_equal_blocks, NC_EQUAL_BLOCK},
 };
 
 enum { NC_REDUCERS = sizeof nc_reducers / sizeof *nc_reducers };
 
-/* Makes the call, and counts it if MPICH calls an algorithm. */
+static inline const struct nc_reducer *nc_reducer_of(int collective)
+{
+    int i = 0;
+
+    while (nc_reducers[i].collective != collective)
+        i++;
+    return &nc_reducers[i];
+}
+
+/* Divides the elements into a block for each rank, if the result is scattered; blocks that need not
+ * be equal are drawn: some are empty, some are long. */
+static inline void nc_divide(struct nc_reduction *r, int number)
+{
+    MPI_Count left = r->count;
+    int size;
+
+    MPI_Comm_size(r->comm, &size);
+    if (r->how->share == NC_EQUAL_BLOCK)
+        r->count -= r->count % size;
+    for (int i = 0; i < size; i++) {
+        uint32_t x = nc_mixed((uint32_t) number, (uint32_t) i);
+        MPI_Count most = 2 * left / (size - i);
+        r->blocks[i] = x % 4 == 0 ? 0 : (x >> 8) % (uint32_t) (most + 1);
+        if (i == size - 1 || r->blocks[i] > left)
+            r->blocks[i] = left;
+        if (r->how->share == NC_EQUAL_BLOCK)
+            r->blocks[i] = r->count / size;
+        left -= r->blocks[i];
+    }
+}
+
+/* Makes the call, and counts it if MPICH calls an algorithm. A result that is scattered must have
+ * been divided. */
 static inline int nc_call_reduce(const struct nc_reduction *r, const void *from, void *to)
 {
     if (r->count > 0 || !r->how->is_done_of_0)
@@ -389,36 +449,88 @@ static inline int nc_gets(const struct nc_reduction *r, int rank)
     return !r->how->has_root || rank == r->root;
 }
 
+/* The elements of a rank's result; *first: the number of the first one. */
+static inline MPI_Count nc_result_of(const struct nc_reduction *r, int rank, MPI_Count *first)
+{
+    *first = 0;
+    if (!nc_gets(r, rank) || r->how->share == NC_ALL)
+        return nc_gets(r, rank) ? r->count : 0;
+    for (int i = 0; i < rank; i++)
+        *first += r->blocks[i];
+    return r->blocks[rank];
+}
+
 static inline const char *nc_reducer_name(const struct nc_reduction *r)
 {
     return nc_names[r->how->collective];
 }
 
-/* Makes a call with data that depend on `number`, and checks the result, and that the operand has
- * not changed. */
-static inline void nc_reduce(const struct nc_reduction *r, int number)
+/* Copies the numbers of some pairs, not what is between them. */
+static inline void nc_copy_pairs(const struct nc_numbers *k, MPI_Count pairs, char *to,
+                                 const char *from)
+{
+    for (MPI_Count i = 0; i < pairs; i++, to += k->stride, from += k->stride) {
+        memcpy(to + k->first, from + k->first, k->real ? sizeof(double) : sizeof(int));
+        if (k->second != NC_SINGLE)
+            memcpy(to + k->second, from + k->second, sizeof(int));
+    }
+}
+
+/* What must be in a result buffer with room for `room` elements. Elements behind the result, which
+ * there are in place, may have any numbers: they are taken from `found`. */
+static inline char *nc_result_expected(const struct nc_reduction *r, int number, MPI_Count room,
+                                       const char *found)
 {
     const struct nc_numbers *k = r->kind;
-    int rank, size, error, gets, in_place;
-    char *from, *to = NULL;
+    int rank, size;
+    MPI_Count first, n;
+    char *expected = nc_row_make(k, room, number, -1), *all;
 
     MPI_Comm_rank(r->comm, &rank);
     MPI_Comm_size(r->comm, &size);
+    n = nc_result_of(r, rank, &first);
+    all = nc_row_expected(k, r->count, number, size);
+    nc_copy_pairs(k, n * k->pairs, expected + NC_GUARD, all + NC_GUARD + first * k->extent);
+    nc_copy_pairs(k, (room - n) * k->pairs, expected + NC_GUARD + n * k->extent,
+                  found + NC_GUARD + n * k->extent);
+    free(all);
+    return expected;
+}
+
+/* Makes a call with data that depend on `number`, and checks the result, and that the operand has
+ * not changed. A result that is scattered is divided. */
+static inline void nc_reduce_divided(const struct nc_reduction *r, int number)
+{
+    const struct nc_numbers *k = r->kind;
+    int rank, error, gets, in_place;
+    MPI_Count first, room;
+    char *from, *to = NULL;
+
+    MPI_Comm_rank(r->comm, &rank);
     gets = nc_gets(r, rank);
     in_place = r->in_place && gets;
+    room = in_place ? r->count : nc_result_of(r, rank, &first);
     from = nc_row_make(k, r->count, number, rank);
     if (gets)
-        to = in_place ? from : nc_row_make(k, r->count, number, -1);
+        to = in_place ? from : nc_row_make(k, room, number, -1);
     error = nc_call_reduce(r, in_place ? MPI_IN_PLACE : from + NC_GUARD,
                            gets ? to + NC_GUARD : NULL);
     if (error)
         nc_fail_now("error code", error, rank);
     if (gets)
-        nc_row_compare(k, r->count, to, nc_row_expected(k, r->count, number, size),
+        nc_row_compare(k, room, to, nc_result_expected(r, number, room, to),
                        "wrong result: byte, of");
     if (!in_place)
         nc_row_compare(k, r->count, from, nc_row_make(k, r->count, number, rank),
                        "changed what was sent: byte, of");
+}
+
+static inline void nc_reduce(const struct nc_reduction *r, int number)
+{
+    struct nc_reduction divided = *r;
+
+    nc_divide(&divided, number);
+    nc_reduce_divided(&divided, number);
 }
 
 #endif

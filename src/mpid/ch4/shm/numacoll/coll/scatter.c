@@ -2,8 +2,10 @@
  * each block into the shared memory of its reader (shm/nc_scatter.h). To another node it sends
  * packed messages (packed.h), which that node's leader scatters on its node in the same way. */
 
-#include "packed.h"
+#include "scatter.h"
+
 #include "bodies.h"
+#include "packed.h"
 #include "../shm/nc_joint.h"
 
 /* A call. */
@@ -176,7 +178,6 @@ static int scatter(const struct scatter *s)
     const struct nc_hierarchy *h = &state->all;
     int mpi_errno = MPI_SUCCESS;
 
-    MPIDI_NUMACOLL_count_typed(s->call, is_root ? NULL : s->mine);
     /* other nodes first: they are further away */
     for (int distance = 1; across && is_root && distance < h->nodes.count; distance++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, send_node(s, nc_nodes_back(&h->nodes, distance)));
@@ -189,6 +190,20 @@ static int scatter(const struct scatter *s)
     return mpi_errno;
 }
 
+static int counted(const struct scatter *s)
+{
+    MPIDI_NUMACOLL_count_typed(s->call, s->call->comm->rank == s->root ? NULL : s->mine);
+    return scatter(s);
+}
+
+int MPIDI_NUMACOLL_scatter_blocks(const struct nc_call *call, const struct nc_blocks *blocks,
+                                  struct nc_typed *mine, int root, int tag)
+{
+    struct scatter s = {call, blocks, mine, root, tag};
+
+    return scatter(&s);
+}
+
 int MPIDI_NUMACOLL_scatter(const struct nc_call *call, const void *sendbuf, MPI_Aint sendcount,
                            MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
                            MPI_Datatype recvtype, int root)
@@ -199,7 +214,7 @@ int MPIDI_NUMACOLL_scatter(const struct nc_call *call, const void *sendbuf, MPI_
     struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTER_TAG};
 
     MPIDI_NUMACOLL_watch_call(call, root);
-    return scatter(&s);
+    return counted(&s);
 }
 
 int MPIDI_NUMACOLL_scatterv(const struct nc_call *call, const void *sendbuf,
@@ -213,5 +228,5 @@ int MPIDI_NUMACOLL_scatterv(const struct nc_call *call, const void *sendbuf,
     struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTERV_TAG};
 
     MPIDI_NUMACOLL_watch_call(call, root);
-    return scatter(&s);
+    return counted(&s);
 }
