@@ -110,18 +110,9 @@ static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
     return mpi_errno;
 }
 
-/* Elements of a chunk inside a node: as many as fit the slots of a send ring, at least one. */
-static size_t chunk_elements(const struct nc_reduction *r)
-{
-    const struct nc_geometry *g = &r->call->state->queue.geometry;
-    size_t n = (size_t) g->slots * g->slot_bytes / r->element;
-
-    return n ? n : 1;
-}
-
 static int sliced(struct nc_reduction *r)
 {
-    size_t count = (size_t) r->mine.count, most = chunk_elements(r);
+    size_t count = (size_t) r->mine.count, most = MPIDI_NUMACOLL_ring_elements(r);
     int mpi_errno = MPI_SUCCESS;
 
     for (size_t first = 0; first < count; first += most) {
@@ -226,7 +217,7 @@ static int reduce_bcast(struct nc_reduction *r)
 {
     struct chunks c = {.r = r,
                        .count = (size_t) r->mine.count,
-                       .most = chunk_elements(r),
+                       .most = MPIDI_NUMACOLL_ring_elements(r),
                        .bcast = &r->call->choice->bcast};
 
     return up_and_down(&c);
@@ -237,7 +228,7 @@ static int reduce_exchange_bcast(struct nc_reduction *r)
     struct MPIDI_NUMACOLL_comm *state = r->call->state;
     struct chunks c = {.r = r,
                        .count = (size_t) r->mine.count,
-                       .most = chunk_elements(r),
+                       .most = MPIDI_NUMACOLL_ring_elements(r),
                        .leader = state->group_leader,
                        .bcast = &r->call->choice->bcast_below,
                        .leaders = &state->group_leaders};

@@ -1,7 +1,11 @@
 /* MPI_Reduce_scatter, MPI_Reduce_scatter_block. entry.c calls the bodies on every rank. Inside a
- * node every rank combines its own block of what all ranks have, in the order of ranks
- * (shm/nc_reduce.h). On several nodes, and for elements larger than a slot, rank 0 gets chunks of
- * the whole vector, reduced (reduce.h), and scatters them (scatter.h). */
+ * node every rank combines its own block of what all ranks have, straight out of their slots
+ * (shm/nc_reduce.h); blocks longer than a ring piece by piece, so that all ranks combine at a time.
+ * On several NUMA nodes, if these have equal numbers of ranks and the operation commutes, they do
+ * so in two steps, as a sliced allreduce does: first the ranks of a NUMA node (row), then those
+ * with the same index on each NUMA node (column). On several nodes, and for elements larger than a
+ * slot, rank 0 gets chunks of the whole vector, reduced (reduce.h), and scatters them (scatter.h).
+ */
 
 #include "bcast.h"
 #include "bodies.h"
@@ -39,25 +43,196 @@ static size_t sum_of(const struct parts *p, int ranks)
     return sum;
 }
 
+/* Blocks that are not empty. */
+static size_t blocks_in(const struct parts *p, int ranks)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < ranks; i++)
+        n += block_of(p, i) > 0;
+    return n;
+}
+
+/* ---- pieces: what of each block is reduced at a time ---- */
+
+/* Piece w of a block: its elements w * most .. w * most + most - 1, as far as it has them. */
+struct pieces {
+    size_t most, w;
+    uint64_t count; /* pieces of the longest block: how often all reduce */
+};
+
+/* So long that those of all blocks together have at most `room` elements, but no piece is empty. */
+static struct pieces pieces_of(const struct reduce_scatter *c, size_t room)
+{
+    int ranks = c->r->call->comm->local_size;
+    size_t blocks = blocks_in(c->parts, ranks), longest = 0;
+    struct pieces p = {.most = room > blocks ? room / blocks : 1};
+
+    for (int i = 0; i < ranks; i++)
+        longest = block_of(c->parts, i) > longest ? block_of(c->parts, i) : longest;
+    p.count = (longest - 1) / p.most + 1;
+    return p;
+}
+
+/* Elements of a rank's piece. */
+static size_t piece_of(const struct pieces *p, const struct parts *parts, int rank)
+{
+    size_t block = block_of(parts, rank), before = p->w * p->most;
+
+    return block <= before ? 0 : block - before < p->most ? block - before : p->most;
+}
+
+/* Where the result of this rank's piece goes. */
+static char *place_of(const struct reduce_scatter *c, const struct pieces *p)
+{
+    return (char *) c->r->result.buffer + (MPI_Aint) (p->w * p->most) * c->r->extent;
+}
+
 /* ---- inside a node ---- */
 
-/* The result of element `before` is to be the first of recvbuf. In place it overwrites only
- * elements that are in slots already: PROTOCOLS.md, section 3.5. */
-static int inside(const struct reduce_scatter *c)
+/* Fills the state's counts and displs: where in the vector each rank's piece is. */
+static void find_pieces(const struct reduce_scatter *c, const struct pieces *p)
 {
-    struct nc_reduction *r = c->r;
-    struct nc_range own = {.first = c->before, .count = (size_t) r->result.count};
-    struct nc_team all = nc_queue_everybody(&r->call->state->queue);
-    struct nc_stream mine;
+    struct MPIDI_NUMACOLL_comm *state = c->r->call->state;
+    size_t before = 0;
+
+    for (int i = 0; i < state->size; i++) {
+        state->counts[i] = (MPI_Aint) piece_of(p, c->parts, i);
+        state->displs[i] = (MPI_Aint) (before + p->w * p->most);
+        before += block_of(c->parts, i);
+    }
+}
+
+/* The elements of the pieces of `n` ranks from rank[first] on. */
+static struct nc_range range_of(const struct MPIDI_NUMACOLL_comm *state, const int *rank, int first,
+                                int n)
+{
+    struct nc_range range = {0, 0};
+
+    for (int i = 0; i < first; i++)
+        range.first += (size_t) state->counts[rank[i]];
+    for (int i = first; i < first + n; i++)
+        range.count += (size_t) state->counts[rank[i]];
+    return range;
+}
+
+/* A message: elements in the order in which a team sends them. */
+struct message {
+    struct nc_stream stream;
+    struct nc_row row;
+    struct nc_blocks blocks;
+};
+
+/* The pieces of all ranks, in the order of rank[]. */
+static void message_of(struct message *m, const struct nc_reduction *r, const int *rank)
+{
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
+
+    m->blocks = (struct nc_blocks){.buffer = r->mine.buffer,
+                                   .counts = state->counts,
+                                   .displs = state->displs,
+                                   .datatype = r->mine.datatype};
+    MPIDI_NUMACOLL_row_init(&m->stream, &m->row, &m->blocks,
+                            (struct nc_round){rank, state->size, 0, state->size});
+}
+
+/* One operation of the node: every rank of the team sends its message, and combines the elements
+ * `range` of all. mine: this rank's own elements of the range, one behind the other, or NULL;
+ * result: where the first of them goes. */
+static int combine(struct nc_reduction *r, const struct nc_team *team, struct nc_stream *message,
+                   const struct nc_range *range, const char *mine, char *result, bool keeps)
+{
+    MPI_Aint before = (MPI_Aint) range->first * r->extent;
     bool unequal;
     int mpi_errno;
 
-    MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
-    MPIDI_NUMACOLL_operands_from(r, &r->mine, 0,
-                                 (char *) r->result.buffer - (MPI_Aint) c->before * r->extent);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_transfer(r->call), &all,
-                                                            -1, &r->kernel, &mine, &own, &unequal));
+    r->kernel.mine = mine ? mine - before : NULL;
+    r->kernel.result = result - before;
+    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_scatter_node(
+        MPIDI_NUMACOLL_transfer(r->call), team, &r->kernel, message, range, keeps, &unequal));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    return mpi_errno;
+}
+
+/* Every rank combines its piece of what all ranks have, in the order of ranks. */
+static int reduce_pieces(const struct reduce_scatter *c, const struct pieces *p)
+{
+    struct nc_reduction *r = c->r;
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
+    struct nc_team all = nc_queue_everybody(&state->queue);
+    struct nc_range every, own;
+    const char *mine;
+    struct message m;
+    bool keeps;
+
+    find_pieces(c, p);
+    every = range_of(state, all.rank, 0, all.size);
+    own = range_of(state, all.rank, all.index, 1);
+    mine = (const char *) r->mine.buffer + state->displs[all.index] * r->extent;
+    keeps = r->plain && r->mine.buffer != r->result.buffer &&
+            nc_reduce_keeps(every.count * r->element);
+    if (keeps)
+        state->counts[all.index] = 0;
+    if (keeps || p->count > 1)
+        message_of(&m, r, all.rank);
+    else
+        MPIDI_NUMACOLL_stream_init(&m.stream, &r->mine);
+    return combine(r, &all, &m.stream, &own, mine, place_of(c, p), keeps);
+}
+
+/* The same in two operations: the ranks of a NUMA node (row) combine, each for its column, and then
+ * those of a column. `memory` has room for a column's pieces; NULL: this rank has nothing to give,
+ * which the others find too short. */
+static int reduce_by_rows(const struct reduce_scatter *c, const struct pieces *p, char *memory)
+{
+    struct nc_reduction *r = c->r;
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
+    const struct nc_team *row = &state->row, *column = &state->column;
+    struct nc_range pieces, own;
+    struct nc_stream partial;
+    struct message m;
+    int mpi_errno;
+
+    find_pieces(c, p);
+    if (!memory)
+        memset(state->counts, 0, (size_t) state->size * sizeof *state->counts);
+    pieces = range_of(state, state->columns, row->index * column->size, column->size);
+    own = range_of(state, column->rank, column->index, 1);
+    message_of(&m, r, state->columns);
+    mpi_errno = combine(r, row, &m.stream, &pieces, NULL, memory, false);
+    partial = (struct nc_stream){.bytes = memory, .length = pieces.count * r->element};
+    MPIDI_NUMACOLL_keep_first(
+        &mpi_errno,
+        combine(r, column, &partial, &own, memory + own.first * r->element, place_of(c, p), false));
+    return mpi_errno;
+}
+
+/* Whether to reduce a NUMA node at a time, and so not in the order of ranks. */
+static bool goes_by_rows(const struct nc_reduction *r)
+{
+    const struct MPIDI_NUMACOLL_comm *state = r->call->state;
+
+    return r->commutative && r->plain && state->row.size > 1 && state->column.size > 1;
+}
+
+static int inside(const struct reduce_scatter *c)
+{
+    struct nc_reduction *r = c->r;
+    const struct MPIDI_NUMACOLL_comm *state = r->call->state;
+    struct pieces p = pieces_of(c, MPIDI_NUMACOLL_ring_elements(r));
+    bool rows = goes_by_rows(r);
+    char *memory = NULL;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (rows) {
+        memory = MPL_malloc((size_t) state->column.size * p.most * r->element, MPL_MEM_COLL);
+        if (!memory)
+            MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
+    }
+    for (; p.w < p.count; p.w++)
+        MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                  rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));
+    MPL_free(memory);
     return mpi_errno;
 }
 

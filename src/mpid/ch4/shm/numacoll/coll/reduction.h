@@ -66,6 +66,15 @@ int MPIDI_NUMACOLL_reduce_shared(struct nc_reduction *r, int root, bool *over);
  * ranks together they are about NC_CHUNK bytes; at least one. */
 size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r);
 
+/* Elements of a chunk inside a node: as many as fit the slots of a send ring, at least one. */
+static inline size_t MPIDI_NUMACOLL_ring_elements(const struct nc_reduction *r)
+{
+    const struct nc_geometry *g = &r->call->state->queue.geometry;
+    size_t n = (size_t) g->slots * g->slot_bytes / r->element;
+
+    return n ? n : 1;
+}
+
 /* Sets where the kernel's element 0 is: this rank's operand at element `first` of `of` (r->mine or
  * r->result), the result at `result`. */
 static inline void MPIDI_NUMACOLL_operands_from(struct nc_reduction *r, const struct nc_typed *of,

@@ -211,8 +211,10 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->stream = NC_ARENA_TAKE(arena, size, struct nc_stream);
     state->typed = NC_ARENA_TAKE(arena, size, struct nc_typed);
     state->sent = NC_ARENA_TAKE(arena, size, size_t);
+    state->counts = NC_ARENA_TAKE(arena, size, MPI_Aint);
+    state->displs = NC_ARENA_TAKE(arena, size, MPI_Aint);
     state->list = NC_ARENA_TAKE(arena, size, int);
-    state->column_rank = NC_ARENA_TAKE(arena, size, int);
+    state->columns = NC_ARENA_TAKE(arena, size, int);
     state->told = nc_arena_take(arena, MPIDI_NUMACOLL_bells_bytes(state->size), 1, 8);
     state->peers = nc_arena_take(arena, MPIDI_NUMACOLL_single_copy_bytes(state->size), 1, 8);
     state->shared = NC_ARENA_TAKE(arena, size, char *);
@@ -236,16 +238,18 @@ static bool allocate(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes)
     return state->memory != NULL;
 }
 
-/* Makes the teams of allreduce: row and column of this rank in the table that has the NUMA nodes as
- * its rows. */
+/* Makes the teams of allreduce and reduce_scatter: row and column of this rank in the table that
+ * has the NUMA nodes as its rows. */
 static void make_teams(struct MPIDI_NUMACOLL_comm *state)
 {
     struct nc_group near = nc_group_at(&state->groups, 0, state->rank, 0);
-    int size = nc_groups_column(&state->groups, state->rank, state->column_rank);
+    int size = nc_groups_column(&state->groups, state->rank, state->columns);
 
+    for (int i = 0; i < near.size && size > 0; i++)
+        nc_groups_column(&state->groups, near.member[i], state->columns + i * size);
     state->row = (struct nc_team){.rank = near.member, .size = near.size, .index = near.index};
     state->column = (struct nc_team){
-        .rank = state->column_rank, .size = size, .index = near.number};
+        .rank = state->columns + near.index * size, .size = size, .index = near.number};
 }
 
 /* Groups the ranks by a set of levels (bit i: enum nc_level i). The groups are in `memory`, as

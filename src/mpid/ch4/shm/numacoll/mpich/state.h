@@ -100,6 +100,8 @@ struct MPIDI_NUMACOLL_comm {
     /* from each NUMA node the rank with the index that this rank has in its own; size 0: the NUMA
      * nodes have different numbers of ranks, so there are no columns */
     struct nc_team column;
+    int *columns;               /* [size] if there are columns: the ranks of all of them, one behind
+                                   the other */
     struct nc_levels inside;    /* groups by all levels inside the node */
     struct nc_levels signals;   /* groups for barriers (nc_route_signals_by) */
     struct nc_levels data;      /* groups by the levels by which data is moved (nc_route_by) */
@@ -129,9 +131,9 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_stream *stream;   /* [size] the block of each rank as a stream */
     struct nc_typed *typed;     /* [size] the buffer behind each of these streams */
     size_t *sent;               /* [size] bytes that each rank has sent */
+    MPI_Aint *counts, *displs;  /* [size] where the parts of a row are, for struct nc_blocks */
     int *list;                  /* [size] a list of ranks */
     /* memory that fields above point into: */
-    int *column_rank; /* [size] column.rank */
     char *topo, *group_memory, *inside_memory, *signals_memory, *data_memory, *one_group_memory,
         *told, *peers, *shared_scratch, *queue_memory;
     /* the op kernel that was looked up last: the next call often needs it again */
