@@ -3,8 +3,9 @@
  * over all roots; and `busiest HIGHEST`, what one rank has copied to and from shared memory at
  * most. test/mpi/topology and test/numa know what they must be.
  *
- *   all_ledger bcast|allgather|reduce|allreduce|alltoall [STEP]    the roots are 0, STEP, 2 STEP,
- * .. */
+ *   all_ledger bcast|allgather|reduce|allreduce|alltoall|reduce_scatter_block [STEP]
+ *
+ * The roots are 0, STEP, 2 STEP, .. */
 #include "nctest.h"
 
 enum { M = 1 << 20, INTS = M / (int) sizeof(int) };
@@ -80,6 +81,22 @@ static void allreduce(unsigned char *buffer, int call)
     combine(buffer, -1);
 }
 
+/* The vector has 1 MB; each rank gets a block of it. */
+static void reduce_scatter_block(unsigned char *buffer, int call)
+{
+    int *mine = malloc(M), *sums = (int *) (void *) buffer, block = INTS / nc_size;
+
+    for (int i = 0; i < INTS; i++)
+        mine[i] = i + nc_rank + call;
+    memset(buffer, 0, M);
+    nc_count(NC_REDUCE_SCATTER_BLOCK, MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(mine, sums, block, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < block; i++)
+        nc_errors += sums[i] !=
+                     nc_size * (nc_rank * block + i + call) + nc_size * (nc_size - 1) / 2;
+    free(mine);
+}
+
 /* The highest of all ranks, on rank 0 only; by messages, as nc_sum does. */
 static unsigned long long most(unsigned long long mine)
 {
@@ -97,10 +114,9 @@ static unsigned long long most(unsigned long long mine)
 static const struct {
     const char *name;
     void (*call)(unsigned char *buffer, int root);
-} calls[] = {
-    {"bcast", broadcast},     {"allgather", allgather}, {"reduce", reduce},
-    {"allreduce", allreduce}, {"alltoall", alltoall},
-};
+} calls[] = {{"bcast", broadcast},   {"allgather", allgather},
+             {"reduce", reduce},     {"allreduce", allreduce},
+             {"alltoall", alltoall}, {"reduce_scatter_block", reduce_scatter_block}};
 
 int main(int argc, char **argv)
 {
