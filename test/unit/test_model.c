@@ -292,7 +292,15 @@ static void exchanges(void **state)
     /* halves of 4, 2 and 1 bytes, and back */
     same(nc_model_rabenseifner(link, 8, 8), 2 * (5 + 3 + 2));
     same(nc_model_rabenseifner(link, 15, 8), 2 * (5 + 3 + 2) + 2 * 9);
+    same(nc_model_halves(link, 1, 8), 0);
+    same(nc_model_halves(link, 8, 8), 5 + 3 + 2);
+    /* and before them all of the data, behind them the part of the process that has given it */
+    same(nc_model_halves(link, 15, 8), 5 + 3 + 2 + 9 + 1);
+    same(nc_model_ring(link, 1, 8), 0);
+    same(nc_model_ring(link, 8, 8), 7 * 2);
     /* short messages by fewer, long ones by smaller messages */
+    assert_true(nc_model_halves(cluster, 7, 64) < nc_model_ring(cluster, 7, 64));
+    assert_true(nc_model_halves(cluster, 7, 1 << 20) > nc_model_ring(cluster, 7, 1 << 20));
     assert_true(nc_model_doubling(cluster, 8, 64) < nc_model_rabenseifner(cluster, 8, 64));
     assert_true(nc_model_doubling(cluster, 8, 1 << 20) >
                 nc_model_rabenseifner(cluster, 8, 1 << 20));

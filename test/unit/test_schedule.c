@@ -12,7 +12,7 @@
 
 #include "core/nc_schedule.h"
 
-enum { LARGEST = 100, STEPS = 4 * (LARGEST - 1), NOTHING = -1 };
+enum { LARGEST = 100, PARTS = 128, STEPS = 4 * (LARGEST - 1), NOTHING = -1 };
 
 typedef void make_fn(struct nc_schedule *, enum nc_algorithm, int, int, int);
 
@@ -20,21 +20,22 @@ static const struct way {
     make_fn *make;
     enum nc_algorithm a;
     int k;
-} ways[] = {{nc_schedule_reduce, NC_FLAT, 2},     {nc_schedule_reduce, NC_CHAIN, 2},
-            {nc_schedule_reduce, NC_KARY, 2},     {nc_schedule_reduce, NC_KARY, 3},
-            {nc_schedule_reduce, NC_KARY, 4},     {nc_schedule_reduce, NC_KARY, 8},
-            {nc_schedule_reduce, NC_BALANCED, 2}, {nc_schedule_reduce, NC_BALANCED, 3},
-            {nc_schedule_reduce, NC_BALANCED, 8}, {nc_schedule_reduce, NC_KNOMIAL, 2},
-            {nc_schedule_reduce, NC_KNOMIAL, 3},  {nc_schedule_reduce, NC_KNOMIAL, 4},
-            {nc_schedule_reduce, NC_KNOMIAL, 8},  {nc_schedule_reduce, NC_RSG, 2},
-            {nc_schedule_bcast, NC_FLAT, 2},      {nc_schedule_bcast, NC_CHAIN, 2},
-            {nc_schedule_bcast, NC_KARY, 2},      {nc_schedule_bcast, NC_KARY, 3},
-            {nc_schedule_bcast, NC_KARY, 4},      {nc_schedule_bcast, NC_KARY, 8},
-            {nc_schedule_bcast, NC_BALANCED, 2},  {nc_schedule_bcast, NC_BALANCED, 3},
-            {nc_schedule_bcast, NC_BALANCED, 8},  {nc_schedule_bcast, NC_KNOMIAL, 2},
-            {nc_schedule_bcast, NC_KNOMIAL, 3},   {nc_schedule_bcast, NC_KNOMIAL, 4},
-            {nc_schedule_bcast, NC_KNOMIAL, 8},   {nc_schedule_bcast, NC_SAG, 2},
-            {nc_schedule_allreduce, NC_RD, 2},    {nc_schedule_allreduce, NC_RSAG, 2},
+} ways[] = {{nc_schedule_reduce, NC_FLAT, 2},         {nc_schedule_reduce, NC_CHAIN, 2},
+            {nc_schedule_reduce, NC_KARY, 2},         {nc_schedule_reduce, NC_KARY, 3},
+            {nc_schedule_reduce, NC_KARY, 4},         {nc_schedule_reduce, NC_KARY, 8},
+            {nc_schedule_reduce, NC_BALANCED, 2},     {nc_schedule_reduce, NC_BALANCED, 3},
+            {nc_schedule_reduce, NC_BALANCED, 8},     {nc_schedule_reduce, NC_KNOMIAL, 2},
+            {nc_schedule_reduce, NC_KNOMIAL, 3},      {nc_schedule_reduce, NC_KNOMIAL, 4},
+            {nc_schedule_reduce, NC_KNOMIAL, 8},      {nc_schedule_reduce, NC_RSG, 2},
+            {nc_schedule_bcast, NC_FLAT, 2},          {nc_schedule_bcast, NC_CHAIN, 2},
+            {nc_schedule_bcast, NC_KARY, 2},          {nc_schedule_bcast, NC_KARY, 3},
+            {nc_schedule_bcast, NC_KARY, 4},          {nc_schedule_bcast, NC_KARY, 8},
+            {nc_schedule_bcast, NC_BALANCED, 2},      {nc_schedule_bcast, NC_BALANCED, 3},
+            {nc_schedule_bcast, NC_BALANCED, 8},      {nc_schedule_bcast, NC_KNOMIAL, 2},
+            {nc_schedule_bcast, NC_KNOMIAL, 3},       {nc_schedule_bcast, NC_KNOMIAL, 4},
+            {nc_schedule_bcast, NC_KNOMIAL, 8},       {nc_schedule_bcast, NC_SAG, 2},
+            {nc_schedule_allreduce, NC_RD, 2},        {nc_schedule_allreduce, NC_RSAG, 2},
+            {nc_schedule_reduce_scatter, NC_RSAG, 2}, {nc_schedule_reduce_scatter, NC_RING, 2},
             {nc_schedule_allreduce, NC_RING, 2}};
 
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -159,9 +160,9 @@ static struct run {
     struct group *g;
     size_t n;
     struct message message[LARGEST][STEPS];
-    int value[LARGEST][LARGEST]; /* of a member's parts */
-    int done[LARGEST];           /* steps */
-    int open[LARGEST];           /* sends that are not over */
+    int value[LARGEST][PARTS]; /* of a member's parts */
+    int done[LARGEST];         /* steps */
+    int open[LARGEST];         /* sends that are not over */
     long events;
     int used, pool[1 << 15];
 } run;
@@ -362,10 +363,24 @@ static void go(void)
     }
 }
 
+/* A reduce-scatter: the owner has the part. A part of nobody may be left anywhere. */
+static void check_owned(int part)
+{
+    int owner = nc_schedule_owner(run.g->way->a, run.g->p, part);
+
+    if (owner != -1)
+        assert_complete(run.value[owner][part], run.g->p);
+}
+
 static void check_part(int part)
 {
     bool reduce = run.g->way->make == nc_schedule_reduce;
     int result = run.value[0][part];
+
+    if (run.g->way->make == nc_schedule_reduce_scatter) {
+        check_owned(part);
+        return;
+    }
 
     if (run.g->way->make == nc_schedule_bcast)
         assert_int_equal(result, 0);
@@ -417,7 +432,7 @@ static int who_settles(const struct nc_schedule *s, int i, int sent)
 static void check_settles(const struct nc_schedule *s)
 {
     bool expected[STEPS] = {false};
-    int sent[LARGEST], settled = NOTHING;
+    int sent[PARTS], settled = NOTHING;
 
     memset(sent, NOTHING, sizeof sent);
     for (int i = 0; i < s->count; i++) {
@@ -485,9 +500,14 @@ static long depths(int p)
 }
 
 /* The table of nc_schedule.h; n is a multiple of 2 p and of 2 q. */
-static struct amount expected_of(enum nc_algorithm a, long p, long n)
+static struct amount expected_of(const struct way *way, long p, long n)
 {
+    enum nc_algorithm a = way->a;
     long log = log2_of((int) p), q = 1L << log, f = p - q;
+
+    if (way->make == nc_schedule_reduce_scatter)
+        return a == NC_RING ? (struct amount){p * (p - 1), (p - 1) * n}
+                            : (struct amount){q * log + 2 * f, (q - 1 + f) * n + f * n / (2 * q)};
 
     switch (a) {
         case NC_SAG:
@@ -508,7 +528,7 @@ static struct amount expected_of(enum nc_algorithm a, long p, long n)
 static void check_amounts(struct group *g)
 {
     size_t n = 2 * (size_t) g->p * (size_t) g->s[0].parts;
-    struct amount sum = {0}, expected = expected_of(g->way->a, g->p, (long) n);
+    struct amount sum = {0}, expected = expected_of(g->way, g->p, (long) n);
     bool even = g->way->make == nc_schedule_allreduce &&
                 (g->way->a == NC_RING || 1 << log2_of(g->p) == g->p);
 
@@ -529,6 +549,29 @@ static void amounts(void **state)
 {
     (void) state;
     for_all(check_amounts);
+}
+
+/* ---- owners ---- */
+
+/* Every member owns one part, every part has one owner or none. */
+static void owners(void **state)
+{
+    const enum nc_algorithm a[] = {NC_RSAG, NC_RING};
+
+    (void) state;
+    for (int p = 1; p > 0; p = next_size(p)) {
+        for (int i = 0; i < 2; i++) {
+            int owned[LARGEST] = {0};
+            for (int part = 0; part < nc_schedule_parts(a[i], p); part++) {
+                int owner = nc_schedule_owner(a[i], p, part);
+                assert_in_range(owner + 1, 0, p);
+                if (owner >= 0)
+                    owned[owner]++;
+            }
+            for (int me = 0; me < p; me++)
+                assert_int_equal(owned[me], 1);
+        }
+    }
 }
 
 /* ---- shapes ---- */
@@ -685,8 +728,8 @@ static void parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples), cmocka_unit_test(parts),  cmocka_unit_test(steps_of_a_ring),
-        cmocka_unit_test(most),     cmocka_unit_test(trees),  cmocka_unit_test(settles),
-        cmocka_unit_test(amounts),  cmocka_unit_test(results)};
+        cmocka_unit_test(examples), cmocka_unit_test(parts),   cmocka_unit_test(steps_of_a_ring),
+        cmocka_unit_test(most),     cmocka_unit_test(trees),   cmocka_unit_test(settles),
+        cmocka_unit_test(amounts),  cmocka_unit_test(results), cmocka_unit_test(owners)};
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

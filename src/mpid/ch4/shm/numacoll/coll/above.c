@@ -71,6 +71,20 @@ void MPIDI_NUMACOLL_above_choose_first(const struct nc_call *call, struct nc_abo
     }
 }
 
+/* By ALLREDUCE_GROUP of the highest level: round the ring if it says so, or, if it says nothing,
+ * where the model takes less time for it; else by halves. */
+enum nc_algorithm MPIDI_NUMACOLL_above_scatters_by(const struct nc_call *call, size_t bytes)
+{
+    const struct nc_nodes *nodes = &call->state->all.nodes;
+    enum nc_level top = nodes->name[nodes->groups.levels - 1];
+    struct nc_model_link link = call->choice->links.link[top];
+    int wanted = call->choice->spec[NC_ALLREDUCE].algorithm[top], p = nodes->count;
+    bool ring = wanted ? allreduce_algorithms[wanted] == NC_RING
+                       : nc_model_ring(link, p, bytes) < nc_model_halves(link, p, bytes);
+
+    return ring ? NC_RING : NC_RSAG;
+}
+
 /* ---- the messages of a pipeline ---- */
 
 int MPIDI_NUMACOLL_local_leader(const struct nc_call *call, int root)
@@ -148,6 +162,17 @@ void MPIDI_NUMACOLL_above_down(struct nc_above *a, const struct nc_above_choice 
         add_level(a, &a->down, l, choice->level[l], nc_schedule_bcast);
 }
 
+void MPIDI_NUMACOLL_above_scatter(struct nc_above *a, enum nc_algorithm algorithm)
+{
+    const struct nc_nodes *nodes = &a->net.call->state->all.nodes;
+    struct nc_schedule s = {.step = a->up.message};
+
+    nc_schedule_reduce_scatter(&s, algorithm, 2, nodes->count, nodes->mine);
+    for (int i = 0; i < s.count; i++)
+        s.step[i].peer = leader_of(a, s.step[i].peer);
+    a->up.messages = s.count;
+}
+
 /* ---- sending and receiving one message ---- */
 
 static bool receives(const struct nc_step *m)
@@ -166,10 +191,10 @@ static bool joins(const struct nc_step *m)
 static size_t elements_of(const struct nc_above *a, const struct nc_step *m, size_t n,
                           size_t *first)
 {
-    size_t begin = nc_schedule_part(n, m->parts, m->first);
+    size_t begin = a->bound ? a->bound[m->first] : nc_schedule_part(n, m->parts, m->first);
 
     *first = begin * a->element;
-    return nc_schedule_part(n, m->parts, m->end) - begin;
+    return (a->bound ? a->bound[m->end] : nc_schedule_part(n, m->parts, m->end)) - begin;
 }
 
 void MPIDI_NUMACOLL_above_wait_sends(struct nc_above *a, struct nc_pipeline *pipeline, uint64_t c)

@@ -1,6 +1,6 @@
 /* The levels above the node: the messages that node leaders exchange by fixed schedules. reduce.c,
- * bcast.c and allreduce.c call these functions, on node leaders only (above_choose and
- * local_leader also on other ranks); the messages go through net.h.
+ * bcast.c, allreduce.c and reduce_scatter.c call these functions, on node leaders only
+ * (above_choose and local_leader also on other ranks); the messages go through net.h.
  *
  * Each node has one leader: on the root's node the root, on the others the lowest rank. On each
  * level above the node the leaders are grouped (core/nc_group.h), and each group works by an
@@ -39,7 +39,9 @@ struct nc_above {
     int roots_node;                       /* the node it is on */
     const struct nc_reduction *reduction; /* NULL in Bcast */
     size_t element;                       /* bytes; 1 in Bcast */
-    int turn;                             /* operand buffer, 0 or 1, of the last posted receive */
+    /* where the parts of a chunk begin, and the last one ends, elements; NULL: they are equal */
+    const size_t *bound;
+    int turn; /* operand buffer, 0 or 1, of the last posted receive */
     struct nc_pipeline up, down;
 };
 
@@ -84,6 +86,15 @@ void MPIDI_NUMACOLL_above_down(struct nc_above *above, const struct nc_above_cho
 /* Appends to the pipeline up an allreduce on the highest level: all members of its groups get the
  * result. The pipeline must have been filled with but = 1. */
 void MPIDI_NUMACOLL_above_exchange(struct nc_above *above, const struct nc_above_choice *choice);
+
+/* For a reduce-scatter of parts of unequal lengths to all nodes, which are one group: the algorithm
+ * of nc_schedule_reduce_scatter for a message of `bytes` bytes. All ranks of the communicator must
+ * pass the same value; then all get the same algorithm. */
+enum nc_algorithm MPIDI_NUMACOLL_above_scatters_by(const struct nc_call *call, size_t bytes);
+
+/* Fills the pipeline up with it. The members are the nodes. above->bound[parts + 1] must be set
+ * before each chunk. */
+void MPIDI_NUMACOLL_above_scatter(struct nc_above *above, enum nc_algorithm algorithm);
 
 /* Sends and receives the messages of chunk c, of n elements, from and to `place`. Waits first for
  * the sends of chunk c - NC_CHUNKS, which may have the same place. Returns the number of elements

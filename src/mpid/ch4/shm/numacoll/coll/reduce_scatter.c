@@ -3,10 +3,15 @@
  * (shm/nc_reduce.h); blocks longer than a ring piece by piece, so that all ranks combine at a time.
  * On several NUMA nodes, if these have equal numbers of ranks and the operation commutes, they do
  * so in two steps, as a sliced allreduce does: first the ranks of a NUMA node (row), then those
- * with the same index on each NUMA node (column). On several nodes, and for elements larger than a
- * slot, rank 0 gets chunks of the whole vector, reduced (reduce.h), and scatters them (scatter.h).
- */
+ * with the same index on each NUMA node (column). On several nodes each
+ * node reduces a chunk, which also has a piece of each block, to its leader; the leaders reduce the
+ * chunks to a part for each node (above.h), and scatter it (scatter.h).
+ *
+ * What neither can do is reduced to rank 0 (reduce.h), which scatters it: elements larger than a
+ * slot; and on several nodes operations that do not commute, elements that are not plain, and
+ * chunks that would be too long with one element of each block. */
 
+#include "above.h"
 #include "bcast.h"
 #include "bodies.h"
 #include "reduce.h"
@@ -236,6 +241,167 @@ static int inside(const struct reduce_scatter *c)
     return mpi_errno;
 }
 
+/* ---- across nodes ---- */
+
+/* The vector goes chunk by chunk: a piece of each block. A chunk is reduced inside each node to the
+ * leader, and between the leaders to parts, one for each node: the pieces of its ranks, in their
+ * order. The leader scatters it. */
+struct chunks {
+    const struct reduce_scatter *c;
+    struct nc_typed operand; /* this rank's, the whole vector */
+    struct pieces pieces;
+    enum nc_algorithm algorithm;
+    int parts;              /* of a chunk, see nc_schedule_parts */
+    size_t *bound;          /* [parts + 1] of the current chunk: elements before each part */
+    size_t mine_from[2];    /* where this node's part begins in chunk w: [w % 2], elements */
+    struct nc_above *above; /* a leader's; else NULL */
+};
+
+/* The part of a rank's node. */
+static int part_of(const struct chunks *k, int rank)
+{
+    const struct nc_call *call = k->c->r->call;
+    const struct nc_hierarchy *h = &call->state->all;
+
+    return h->part[MPIDI_NUMACOLL_node_of(h, call->comm, rank)];
+}
+
+/* Sets bound[part + 1] to where the part begins. pack_pieces moves it on, to where the part ends.
+ */
+static void find_parts(struct chunks *k)
+{
+    memset(k->bound, 0, ((size_t) k->parts + 2) * sizeof *k->bound);
+    for (int i = 0; i < k->c->r->call->comm->local_size; i++)
+        k->bound[part_of(k, i) + 2] += piece_of(&k->pieces, k->c->parts, i);
+    for (int i = 2; i <= k->parts; i++)
+        k->bound[i] += k->bound[i - 1];
+}
+
+/* Packs this rank's pieces of all blocks into a chunk, part after part. */
+static int pack_pieces(struct chunks *k, char *chunk)
+{
+    const struct nc_reduction *r = k->c->r;
+    size_t before = 0;
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int i = 0; i < r->call->comm->local_size; i++) {
+        size_t n = piece_of(&k->pieces, k->c->parts, i), *at = &k->bound[part_of(k, i) + 1];
+        size_t first = n > 0 ? before + k->pieces.w * k->pieces.most : 0;
+        struct nc_typed piece = MPIDI_NUMACOLL_elements(r, &k->operand, first, n);
+        struct nc_stream stream;
+        MPIDI_NUMACOLL_stream_init(&stream, &piece);
+        MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                  MPIDI_NUMACOLL_error(nc_copy_in(&stream, chunk + *at * r->element,
+                                                                  n * r->element, 0, NULL)));
+        *at += n;
+        before += block_of(k->c->parts, i);
+    }
+    return mpi_errno;
+}
+
+static char *chunk_buffer(const struct chunks *k, size_t w)
+{
+    return k->c->r->call->state->all.buffers.chunk[w % NC_CHUNKS];
+}
+
+/* Chunk w to the leaders, each of which then has its node's part. */
+static int reduce_to_nodes(struct chunks *k, size_t w)
+{
+    const struct nc_hierarchy *h = &k->c->r->call->state->all;
+    struct nc_reduction *r = k->c->r;
+    char *chunk = chunk_buffer(k, w);
+    int mpi_errno;
+    size_t n;
+
+    k->pieces.w = w;
+    if (k->above)
+        MPIDI_NUMACOLL_above_wait_sends(k->above, &k->above->up, w);
+    find_parts(k);
+    mpi_errno = pack_pieces(k, chunk);
+    n = k->bound[k->parts];
+    k->mine_from[w % 2] = k->bound[h->part[h->nodes.mine]];
+    if (k->above)
+        MPIDI_NUMACOLL_above_expect(k->above, &k->above->up, w, chunk, n);
+    r->mine = (struct nc_typed){chunk, (MPI_Aint) n, r->mine.datatype};
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_chunk(r, 0, 0, n, chunk));
+    if (k->above)
+        MPIDI_NUMACOLL_above_run(k->above, &k->above->up, w, chunk, n, false);
+    return mpi_errno;
+}
+
+/* This node's part of chunk w to its ranks. */
+static int scatter_part(struct chunks *k, size_t w)
+{
+    struct nc_reduction *r = k->c->r;
+    struct MPIDI_NUMACOLL_comm *state = r->call->state;
+    const int *member = MPIDI_NUMACOLL_members(r->call);
+    struct nc_typed result = r->result;
+    struct nc_stream mine;
+
+    k->pieces.w = w;
+    for (int i = 0; i < state->size; i++)
+        state->sent[i] = piece_of(&k->pieces, k->c->parts, member[i]) * r->element;
+    result.buffer = place_of(k->c, &k->pieces);
+    result.count = (MPI_Aint) (state->sent[state->rank] / r->element);
+    MPIDI_NUMACOLL_stream_init(&mine, &result);
+    return MPIDI_NUMACOLL_scatter_packed(
+        r->call, chunk_buffer(k, w) + k->mine_from[w % 2] * r->element, state->sent, &mine);
+}
+
+/* Chunk w + 1 goes to the nodes before chunk w is scattered, so that the other ranks of a node have
+ * it in shared memory while their leader waits for messages. */
+static int chunk_by_chunk(struct chunks *k)
+{
+    uint64_t last = k->pieces.count - 1;
+    int mpi_errno = reduce_to_nodes(k, 0);
+
+    for (size_t w = 1; w <= last; w++) {
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_to_nodes(k, w));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, scatter_part(k, w - 1));
+    }
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, scatter_part(k, last));
+    return mpi_errno;
+}
+
+static void choose_parts(struct chunks *k, size_t bytes)
+{
+    const struct nc_call *call = k->c->r->call;
+    struct nc_hierarchy *h = &call->state->all;
+
+    k->algorithm = MPIDI_NUMACOLL_above_scatters_by(call, bytes < NC_CHUNK ? bytes : NC_CHUNK);
+    k->parts = nc_schedule_parts(k->algorithm, h->nodes.count);
+    k->bound = h->bound;
+    for (int i = 0; i < k->parts; i++) {
+        int owner = nc_schedule_owner(k->algorithm, h->nodes.count, i);
+        if (owner >= 0)
+            h->part[owner] = i;
+    }
+}
+
+static int across_nodes(const struct reduce_scatter *c)
+{
+    const struct nc_call *call = c->r->call;
+    size_t bytes = (size_t) c->r->mine.count * c->r->element;
+    struct chunks k = {.c = c, .operand = c->r->mine};
+    struct nc_above_choice choice;
+    struct nc_above above;
+    int mpi_errno;
+
+    MPIDI_NUMACOLL_above_choose(call, NC_ALLREDUCE, bytes, c->r->element, &choice);
+    k.pieces = pieces_of(c, choice.chunk / c->r->element);
+    choose_parts(&k, bytes);
+    if (call->state->rank > 0)
+        return chunk_by_chunk(&k);
+    k.above = &above;
+    MPIDI_NUMACOLL_above_open(&above, call, 0);
+    MPIDI_NUMACOLL_above_combine_by(&above, c->r);
+    MPIDI_NUMACOLL_above_scatter(&above, k.algorithm);
+    above.bound = k.bound;
+    mpi_errno = chunk_by_chunk(&k);
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_above_close(&above));
+    return mpi_errno;
+}
+
 /* ---- by rank 0, in chunks of the vector ---- */
 
 /* What rank 0 has of a chunk. */
@@ -348,6 +514,25 @@ fn_fail:
 
 /* ---- the calls ---- */
 
+/* Whether the vector can go between nodes by chunks: they are packed, in any order, and have an
+ * element of each block that is not empty. */
+static bool goes_by_chunks(const struct reduce_scatter *c)
+{
+    const struct nc_reduction *r = c->r;
+    size_t blocks = blocks_in(c->parts, r->call->comm->local_size);
+
+    return r->fits && r->commutative && r->plain && blocks * r->element <= NC_CHUNK;
+}
+
+static int serve(const struct reduce_scatter *c)
+{
+    bool across = c->r->call->across;
+
+    if (across && goes_by_chunks(c))
+        return across_nodes(c);
+    return c->r->fits && !across ? inside(c) : by_rank_0(c);
+}
+
 static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void *recvbuf,
                           struct parts parts, MPI_Datatype datatype, MPI_Op op)
 {
@@ -364,7 +549,7 @@ static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void 
     r.result.count = (MPI_Aint) block_of(&parts, rank);
     MPIDI_NUMACOLL_count_typed(call, &r.result);
     if (r.mine.count > 0)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, r.fits && !call->across ? inside(&c) : by_rank_0(&c));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, serve(&c));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }

@@ -102,26 +102,37 @@ static int share_lengths(const struct scatter *s, struct nc_packed *packed)
     return MPIDI_NUMACOLL_error(error);
 }
 
+int MPIDI_NUMACOLL_scatter_packed(const struct nc_call *call, char *at, const size_t *bytes,
+                                  struct nc_stream *mine)
+{
+    struct MPIDI_NUMACOLL_comm *state = call->state;
+    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(call);
+    int mpi_errno = MPI_SUCCESS;
+    const char *own = at;
+    size_t sent;
+
+    if (state->rank > 0)
+        return MPIDI_NUMACOLL_error(nc_scatter_node(transfer, 0, NULL, mine, &sent));
+    for (int i = 0; i < state->size; i++) {
+        state->stream[i] = (struct nc_stream){.bytes = at, .length = bytes[i]};
+        at += bytes[i];
+    }
+    if (state->size > 1)
+        mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(transfer, 0, state->stream, NULL, NULL));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                              MPIDI_NUMACOLL_error(nc_copy_out(mine, own, bytes[0], 0, NULL)));
+    return mpi_errno;
+}
+
 /* Leader: scatters the shares of a packed message, which begin at `at`. */
 static int share_chunk(const struct scatter *s, const struct nc_packed *packed, char *at,
                        struct nc_stream *mine)
 {
     struct MPIDI_NUMACOLL_comm *state = s->call->state;
-    int mpi_errno = MPI_SUCCESS;
-    const char *own = at;
 
-    for (int i = 0; i < state->size; i++) {
-        size_t bytes = MPIDI_NUMACOLL_packed_bytes(packed, i);
-        state->stream[i] = (struct nc_stream){.bytes = at, .length = bytes};
-        at += bytes;
-    }
-    if (state->size > 1)
-        mpi_errno = MPIDI_NUMACOLL_error(
-            nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), 0, state->stream, NULL, NULL));
-    MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_error(
-                        nc_copy_out(mine, own, MPIDI_NUMACOLL_packed_bytes(packed, 0), 0, NULL)));
-    return mpi_errno;
+    for (int i = 0; i < state->size; i++)
+        state->sent[i] = MPIDI_NUMACOLL_packed_bytes(packed, i);
+    return MPIDI_NUMACOLL_scatter_packed(s->call, at, state->sent, mine);
 }
 
 static int receive_as_leader(const struct scatter *s, struct nc_packed *packed,
@@ -145,10 +156,8 @@ static int receive_from_leader(const struct scatter *s, struct nc_packed *packed
     int mpi_errno = share_lengths(s, packed);
 
     do {
-        size_t sent;
-        MPIDI_NUMACOLL_keep_first(
-            &mpi_errno, MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), 0,
-                                                             NULL, mine, &sent)));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno,
+                                  MPIDI_NUMACOLL_scatter_packed(s->call, NULL, NULL, mine));
     } while (MPIDI_NUMACOLL_packed_next(packed));
     return mpi_errno;
 }

@@ -201,6 +201,20 @@ double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m)
     return 2 * (rounds(p) * link.alpha + (q - 1) / q * (double) m * link.beta) + folded(link, p, m);
 }
 
+double nc_model_halves(struct nc_model_link link, int p, uint64_t m)
+{
+    double q = 1 << rounds(p);
+    bool folds = p > 1 << rounds(p);
+
+    return rounds(p) * link.alpha + (q - 1) / q * (double) m * link.beta +
+           (folds ? nc_model_message(link, m) + nc_model_message(link, m / (uint64_t) p) : 0);
+}
+
+double nc_model_ring(struct nc_model_link link, int p, uint64_t m)
+{
+    return (p - 1) * (link.alpha + (double) m / p * link.beta);
+}
+
 /* ---- a queue ---- */
 
 struct nc_model_slots nc_model_slots_of_queue(uint64_t b)

@@ -79,6 +79,12 @@ struct nc_model_choice nc_model_choose(struct nc_model_link link, int p, uint64_
 double nc_model_doubling(struct nc_model_link link, int p, uint64_t m);
 double nc_model_rabenseifner(struct nc_model_link link, int p, uint64_t m);
 
+/* Seconds of a reduce-scatter of m bytes among p >= 1 processes: by halves, where processes beyond
+ * the largest power of two hand all their data to another process first and get their part last; or
+ * round the ring. */
+double nc_model_halves(struct nc_model_link link, int p, uint64_t m);
+double nc_model_ring(struct nc_model_link link, int p, uint64_t m);
+
 /* ---- a queue. Source: Kurnosov, Tokmasheva 2020, choice of f and s ---- */
 
 struct nc_model_slots {

@@ -298,6 +298,50 @@ static void allreduce_rest(struct nc_schedule *s, enum nc_algorithm a, const str
         add(s, NC_STEP_SEND, me + 1, all(s));
 }
 
+/* ---- reduce-scatter alone ---- */
+
+/* Which half of each half a member keeps, as a number: the member with this index among the rest
+ * keeps the parts 2 * i and 2 * i + 1 of 2 * size. Its own inverse. */
+static int mirrored(int i, int size)
+{
+    int result = 0;
+
+    for (; size > 1; size /= 2, i /= 2)
+        result = 2 * result + i % 2;
+    return result;
+}
+
+int nc_schedule_owner(enum nc_algorithm a, int p, int part)
+{
+    struct rest r = rest_of(p, 0);
+    int index = mirrored(part / 2, r.size);
+
+    if (a == NC_RING)
+        return part;
+    if (index < r.folded)
+        return 2 * index + part % 2;
+    return part % 2 ? -1 : index + r.folded;
+}
+
+static void reduce_scatter_halves(struct nc_schedule *s, const struct rest *r, int me)
+{
+    bool folds = me < 2 * r->folded;
+    int own = 2 * mirrored(r->index < 0 ? me / 2 : r->index, r->size);
+    struct range partners = {own + 1, own + 2};
+
+    if (r->index < 0) {
+        add(s, NC_STEP_SEND, me - 1, all(s));
+        add(s, NC_STEP_RECV, me - 1, partners);
+        wait_sends(s);
+        return;
+    }
+    if (folds)
+        add(s, NC_STEP_REDUCE, me + 1, all(s));
+    halve(s, r);
+    if (folds)
+        add(s, NC_STEP_SEND, me + 1, partners);
+}
+
 /* ---- the collectives ---- */
 
 void nc_schedule_reduce(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me)
@@ -332,4 +376,21 @@ void nc_schedule_allreduce(struct nc_schedule *s, enum nc_algorithm a, int k, in
         allreduce_ring(s, p, me);
     else
         allreduce_rest(s, a, &r, me);
+}
+
+void nc_schedule_reduce_scatter(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me)
+{
+    struct rest r = rest_of(p, me);
+
+    (void) k;
+    begin(s, nc_schedule_parts(a, p));
+    if (a == NC_RING)
+        reduce_scatter_ring(s, p, me);
+    else
+        reduce_scatter_halves(s, &r, me);
+}
+
+int nc_schedule_parts(enum nc_algorithm a, int p)
+{
+    return a == NC_RING ? p : 2 * rest_of(p, 0).size;
 }

@@ -36,6 +36,9 @@
  *   RSAG       2 q log q + 2 f         (2 (q - 1) + 2 f) m
  *   RING       2 p (p - 1)             2 (p - 1) m
  *
+ * A reduce-scatter alone, to equal parts for all members, sends q log q + 2 f messages with
+ * (q - 1 + f) m bytes and the f parts of the folded by halves, p (p - 1) and (p - 1) m by the ring.
+ *
  * If p = q, a member sends log p messages of m bytes in RD, and in RSAG 2 log p messages with
  * 2 (p - 1) / p m bytes in all. In RING, with any p, it sends 2 (p - 1) messages with 2 (p - 1) / p
  * m bytes in all.
@@ -111,6 +114,13 @@ void nc_schedule_bcast(struct nc_schedule *s, enum nc_algorithm a, int k, int p,
  * a op b and b op a differ in some bits: if two members reduce the same two operands, both put the
  * same operand on the left. */
 void nc_schedule_allreduce(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
+
+/* Reduce-scatter, the first half of the allreduce NC_RSAG or NC_RING, to nc_schedule_parts parts:
+ * each is complete at its owner alone at the end. The owner of a part, -1: nobody, the part must be
+ * empty. A member owns one part that may have elements. k is ignored. */
+void nc_schedule_reduce_scatter(struct nc_schedule *s, enum nc_algorithm a, int k, int p, int me);
+int nc_schedule_owner(enum nc_algorithm a, int p, int part);
+int nc_schedule_parts(enum nc_algorithm a, int p);
 
 /* The first element of part i of a message of n elements: n * i / parts, without overflow. A part
  * ends where the next one starts, and may be empty. */

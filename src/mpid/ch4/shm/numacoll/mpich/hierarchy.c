@@ -120,6 +120,9 @@ static void *take_arrays(struct nc_hierarchy *h, const MPIR_Comm *comm, struct n
     h->typed = NC_ARENA_TAKE(arena, most, struct nc_typed);
     h->length = NC_ARENA_TAKE(arena, most, uint64_t);
     h->sent = NC_ARENA_TAKE(arena, (size_t) (NC_PIPELINES * NC_CHUNKS * h->sends), MPIR_Request *);
+    /* by halves there are more parts than round the ring */
+    h->bound = NC_ARENA_TAKE(arena, (size_t) nc_schedule_parts(NC_RSAG, nodes) + 2, size_t);
+    h->part = NC_ARENA_TAKE(arena, (size_t) nodes, int);
     h->message = NC_ARENA_TAKE(arena, (size_t) nc_schedule_most(nodes), struct nc_step);
     return nc_arena_take(arena, nc_nodes_bytes(comm->local_size, nodes, h->switches), 1, 8);
 }

@@ -61,6 +61,8 @@ struct nc_hierarchy {
     struct nc_stream *stream; /* [most] blocks of a node's ranks as streams */
     struct nc_typed *typed;   /* [most] the buffers of these streams */
     uint64_t *length;         /* [most] bytes of the blocks */
+    size_t *bound;            /* [most parts of a reduce-scatter + 2] for coll/reduce_scatter.c */
+    int *part;                /* [nodes] in a reduce-scatter, the part of each */
     struct nc_step *message;  /* [nc_schedule_most(nodes)] */
     MPIR_Request **sent;      /* [NC_PIPELINES * NC_CHUNKS * sends] */
     int sends;                /* the most that a rank has for one chunk in one direction */
