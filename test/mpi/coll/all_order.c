@@ -1,5 +1,6 @@
-/* Tests REDUCE_ORDER=ranks: Reduce and Allreduce of floating-point numbers are a0 + (a1 + (a2 +
- * ..)) bit for bit, on any machine, placement, number of nodes, and with any other settings. */
+/* Tests REDUCE_ORDER=ranks: Reduce, Allreduce and Reduce_scatter of floating-point numbers are
+ * a0 + (a1 + (a2 + ..)) bit for bit, on any machine, placement, number of nodes, and with any other
+ * settings. */
 
 #include "nctest.h"
 
@@ -45,10 +46,11 @@ static int differences(int n, int seed)
     return differ;
 }
 
-static void compare(const char *what, const int *rank_in, int size, int n, int seed)
+/* The sums are those of elements first .. first + n - 1. */
+static void compare(const char *what, const int *rank_in, int size, int first, int n, int seed)
 {
     for (int i = 0; i < n; i++) {
-        double right = expected(rank_in, size, i, seed);
+        double right = expected(rank_in, size, first + i, seed);
         if (memcmp(&sum[i], &right, sizeof right)) {
             nc_fail(what, i, n);
             return;
@@ -58,7 +60,7 @@ static void compare(const char *what, const int *rank_in, int size, int n, int s
 
 static void try(MPI_Comm comm, int n, int seed)
 {
-    int rank, size, rank_in[256];
+    int rank, size, rank_in[256], counts[256];
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -67,7 +69,7 @@ static void try(MPI_Comm comm, int n, int seed)
         mine[i] = number(nc_rank, i, seed);
     nc_count(NC_ALLREDUCE, comm);
     MPI_Allreduce(mine, sum, n, MPI_DOUBLE, MPI_SUM, comm);
-    compare("another sum from Allreduce", rank_in, size, n, seed);
+    compare("another sum from Allreduce", rank_in, size, 0, n, seed);
     for (int root = 0; root < size; root++) {
         memcpy(sum, mine, (size_t) n * sizeof *sum);
         nc_count(NC_REDUCE, comm);
@@ -76,8 +78,13 @@ static void try(MPI_Comm comm, int n, int seed)
         else
             MPI_Reduce(mine, NULL, n, MPI_DOUBLE, MPI_SUM, root, comm);
         if (rank == root)
-            compare("another sum from Reduce", rank_in, size, n, seed);
+            compare("another sum from Reduce", rank_in, size, 0, n, seed);
     }
+    for (int i = 0; i < size; i++)
+        counts[i] = n * (i + 1) / size - n * i / size;
+    nc_count(NC_REDUCE_SCATTER, comm);
+    MPI_Reduce_scatter(mine, sum, counts, MPI_DOUBLE, MPI_SUM, comm);
+    compare("another sum from Reduce_scatter", rank_in, size, n * rank / size, counts[rank], seed);
 }
 
 int main(int argc, char **argv)

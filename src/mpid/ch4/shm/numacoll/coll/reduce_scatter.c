@@ -217,7 +217,7 @@ static bool goes_by_rows(const struct nc_reduction *r)
 {
     const struct MPIDI_NUMACOLL_comm *state = r->call->state;
 
-    return r->commutative && r->plain && state->row.size > 1 && state->column.size > 1;
+    return r->fits && r->commutative && r->plain && state->row.size > 1 && state->column.size > 1;
 }
 
 static int inside(const struct reduce_scatter *c)
@@ -524,13 +524,21 @@ static bool goes_by_chunks(const struct reduce_scatter *c)
     return r->fits && r->commutative && r->plain && blocks * r->element <= NC_CHUNK;
 }
 
+/* Whether every rank can combine its block out of slots. Pieces are reduced in the order of ranks,
+ * so elements need not `fit` where only REDUCE_ORDER is against it; but the room to unpack those
+ * that are not plain is made for what fits. */
+static bool goes_through_slots(const struct nc_reduction *r)
+{
+    return r->fits || (r->plain && nc_reduce_fits(MPIDI_NUMACOLL_transfer(r->call), r->element));
+}
+
 static int serve(const struct reduce_scatter *c)
 {
     bool across = c->r->call->across;
 
     if (across && goes_by_chunks(c))
         return across_nodes(c);
-    return c->r->fits && !across ? inside(c) : by_rank_0(c);
+    return !across && goes_through_slots(c->r) ? inside(c) : by_rank_0(c);
 }
 
 static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void *recvbuf,
