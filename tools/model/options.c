@@ -187,7 +187,7 @@ static void parse_over(struct options *o, const char *text)
         [QUEUE] = 1u << OVER_FRAGMENT | 1u << OVER_SLOTS | 1u << OVER_MESSAGE,
         [TREE] = 1u << OVER_MESSAGE | 1u << OVER_SEGMENT | 1u << OVER_DEGREE | 1u << OVER_RANKS};
     const char *allowed[8];
-    int n = 0, value[8];
+    int n = 0, value[8] = {0};
 
     for (int i = 0; i <= OVER_RANKS; i++) {
         if (of[o->command] >> i & 1) {
@@ -457,7 +457,7 @@ void options_parse(struct options *o, int argc, char **argv)
 {
     static const struct argp_child machine[] = {{&cluster_argp, 0, 0, 0}, {0, 0, 0, 0}},
                                    none[] = {{0, 0, 0, 0}};
-    struct argp_option of_command[CHOICES + 1];
+    struct argp_option of_command[CHOICES + 1] = {{0}};
     struct argp argp = {of_command, parse, 0, 0, none, 0, 0};
     int n = 0;
 
@@ -468,7 +468,6 @@ void options_parse(struct options *o, int argc, char **argv)
         if (choices[i].commands >> o->command & 1)
             of_command[n++] = choices[i].option;
     }
-    of_command[n] = (struct argp_option){0};
     argp.args_doc = commands[o->command].words;
     argp.doc = commands[o->command].doc;
     if (OF_MACHINE >> o->command & 1)

@@ -132,7 +132,7 @@ void picture_draw(const struct table *t, const char *file)
     gnuplot_labelled(g, "\nset label 1 at screen 0.5,graph 1 center offset 0,0.8 font ',10' ",
                      facts);
     gnuplot_labelled(g, "\nset grid\nset xlabel ", p->bars ? p->y : p->x);
-    gnuplot_labelled(g, p->bars ? "\nset ylabel " : "\nset ylabel ", p->bars ? "" : p->y);
+    gnuplot_labelled(g, "\nset ylabel ", p->bars ? "" : p->y);
     fputc('\n', g);
     (p->bars ? write_bars : write_curves)(g, t);
     if (pclose(g) != 0)

@@ -42,18 +42,24 @@ struct row {
     uint64_t m, f, s;
 };
 
+/* b / n, at least 1. */
+static uint64_t share(uint64_t b, uint64_t n)
+{
+    return b >= n ? b / n : 1;
+}
+
 /* What the options leave open: slots as many as fit the queue, which has 4 MiB. */
 static struct row row_at(const struct options *o, uint64_t x)
 {
-    struct row r = {.m = o->over == OVER_MESSAGE ? x : o->message, .s = o->slots};
+    struct row r = {.m = o->over == OVER_MESSAGE ? x : o->message,
+                    .f = o->over == OVER_FRAGMENT ? x : o->fragment,
+                    .s = o->over == OVER_SLOTS ? x : o->slots};
     uint64_t b = o->queue ? o->queue : (uint64_t) 4 << 20;
 
-    r.f = o->over == OVER_FRAGMENT ? x : o->fragment;
-    r.s = o->over == OVER_SLOTS ? x : o->slots;
     if (!r.f)
-        r.f = o->queue && r.s ? (b / r.s ? b / r.s : 1) : 8192;
+        r.f = o->queue && r.s ? share(b, r.s) : 8192;
     if (!r.s)
-        r.s = b / r.f ? b / r.f : 1;
+        r.s = share(b, r.f);
     return r;
 }
 
