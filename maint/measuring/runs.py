@@ -14,8 +14,8 @@ from .sets import Build, Set, fail, mpiexec, output_of
 
 
 class Steps:
-    """Says at the beginning how long all will take, and at each step what is left, if the others take
-    as much longer than they were thought to as those that are done."""
+    """Says at the beginning how long all will take, and at each step what is left, if the others
+    take as much longer than they were thought to as those that are done."""
 
     def __init__(self, seconds, kept, most=""):
         self.all = self.left = sum(seconds)
