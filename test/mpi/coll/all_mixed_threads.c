@@ -50,12 +50,13 @@ static void check_all(struct job *job, int m)
         check(job, job->all + r * m, r, m);
 }
 
-static void check_sums(struct job *job, int m)
+/* The sums of elements first .. first + m - 1. */
+static void check_sums(struct job *job, int first, int m)
 {
     for (int i = 0; i < m; i++) {
         int sum = 0;
         for (int r = 0; r < job->size; r++)
-            sum += element(job, r, i);
+            sum += element(job, r, first + i);
         job->errors += job->all[i] != sum;
     }
 }
@@ -114,11 +115,21 @@ static void call(struct job *job, int kind, int root, int m)
             break;
         case NC_REDUCE:
             MPI_Reduce(own, all, m, MPI_INT, MPI_SUM, root, comm);
-            check_sums(job, is_root ? m : 0);
+            check_sums(job, 0, is_root ? m : 0);
             break;
         case NC_ALLREDUCE:
             MPI_Allreduce(own, all, m, MPI_INT, MPI_SUM, comm);
-            check_sums(job, m);
+            check_sums(job, 0, m);
+            break;
+        case NC_REDUCE_SCATTER:
+            fill(job, all, job->rank, m * job->size);
+            MPI_Reduce_scatter(MPI_IN_PLACE, all, counts, MPI_INT, MPI_SUM, comm);
+            check_sums(job, job->rank * m, m);
+            break;
+        case NC_REDUCE_SCATTER_BLOCK:
+            fill(job, all, job->rank, m * job->size);
+            MPI_Reduce_scatter_block(MPI_IN_PLACE, all, m, MPI_INT, MPI_SUM, comm);
+            check_sums(job, job->rank * m, m);
             break;
         case NC_ALLTOALL:
             MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, all, m, MPI_INT, comm);

@@ -1,6 +1,7 @@
-/* Tests Reduce and Allreduce with MPI's predefined operations on its predefined types. Each rank
- * computes the expected result from the operands of all ranks by MPI_Reduce_local. Floating-point
- * operands are small whole numbers, so that the order of a sum does not matter. */
+/* Tests Reduce, Allreduce and Reduce_scatter_block with MPI's predefined operations on its
+ * predefined types. Each rank computes the expected result from the operands of all ranks by
+ * MPI_Reduce_local. Floating-point operands are small whole numbers, so that the order of a sum
+ * does not matter. */
 #include "nctest.h"
 
 #include <stdint.h>
@@ -71,16 +72,18 @@ static void fill(void *to, int t, int n, int rank)
     }
 }
 
-static void check(int op, int t, int n)
+/* The result is elements first .. first + n - 1. */
+static void check(int op, int t, int first, int n)
 {
-    if (memcmp(result, expected, (size_t) (n * bytes)) && nc_errors++ < 5)
+    if (memcmp(result, (const char *) expected + first * bytes, (size_t) (n * bytes)) &&
+        nc_errors++ < 5)
         fprintf(stderr, "rank %d: %s of %d %s: wrong result\n", nc_rank, ops[op].name, n,
                 types[t].name);
 }
 
 static void make(int op, int t, int n, int in_place)
 {
-    int root = (op + t + n) % nc_size;
+    int root = (op + t + n) % nc_size, block = n / nc_size;
 
     fill(expected, t, n, nc_size - 1);
     for (int r = nc_size - 2; r >= 0; r--) {
@@ -92,13 +95,19 @@ static void make(int op, int t, int n, int in_place)
     nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
     MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, result, n, types[t].type, ops[op].op,
                   MPI_COMM_WORLD);
-    check(op, t, n);
+    check(op, t, 0, n);
     fill(result, t, n, nc_rank);
     nc_count(NC_REDUCE, MPI_COMM_WORLD);
     MPI_Reduce(in_place && nc_rank == root ? MPI_IN_PLACE : mine, result, n, types[t].type,
                ops[op].op, root, MPI_COMM_WORLD);
     if (nc_rank == root)
-        check(op, t, n);
+        check(op, t, 0, n);
+    if (block > 0)
+        nc_count(NC_REDUCE_SCATTER_BLOCK, MPI_COMM_WORLD);
+    memcpy(result, mine, (size_t) (n * bytes));
+    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : mine, result, block, types[t].type,
+                             ops[op].op, MPI_COMM_WORLD);
+    check(op, t, nc_rank * block, block);
 }
 
 int main(int argc, char **argv)
