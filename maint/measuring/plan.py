@@ -1,6 +1,14 @@
 """What maint/measure measures and shows: data only."""
 import collections
 
+
+def record(name, fields, *defaults):
+    """A namedtuple; the defaults are of its last fields."""
+    made = collections.namedtuple(name, fields)
+    made.__new__.__defaults__ = defaults
+    return made
+
+
 ALL = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
 SET = "two-processors"  # the set that README.md and doc/measurements.md describe
 
@@ -15,9 +23,7 @@ BESIDE = "barrier,bcast,allreduce --sizes 4"
 
 # the file, what a table calls it, ranks, seconds, words for numacoll-bench, the mapping assumed,
 # how many processes at nice 19 are busy meanwhile
-Run = collections.namedtuple(
-    "Run", "file title ranks seconds words mapping busy", defaults=[None, 0]
-)
+Run = record("Run", "file title ranks seconds words mapping busy", None, 0)
 RUNS = [
     Run("bcast-2", "2 ranks", 2, 90, "bcast --off-cache --sizes 1:16M"),
     Run("bcast-2-in-cache", "2 ranks, in cache", 2, 20, "bcast --sizes 1:16K"),
@@ -78,7 +84,7 @@ WAITS_LIMIT, WAITS_QUICK_LIMIT = 30, 5  # seconds that a job may take
 # What the jobs run beside: busy processes (None: one per processor), their nice value, and whether
 # they are in one scheduling group with the job, as in a container. Else they are in a session of
 # their own, which is a scheduling group of its own where the kernel has autogroups.
-Load = collections.namedtuple("Load", "busy nice one_group", defaults=[0, 0, False])
+Load = record("Load", "busy nice one_group", 0, 0, False)
 IDLE, ONE_GROUP = Load(), Load(one_group=True)
 LOADS = {
     "idle": ("idle", IDLE),
@@ -93,9 +99,7 @@ BUSY_PROGRAMS = ["idle", "nice-19", "nice-19-group"]
 
 # the file, the case in it, ranks, words for waits.c or the name of a program, seconds that the jobs
 # of both libraries take, what they run beside, processors that a quota leaves them
-Wait = collections.namedtuple(
-    "Wait", "file case ranks words seconds load quota", defaults=[IDLE, None]
-)
+Wait = record("Wait", "file case ranks words seconds load quota", IDLE, None)
 WAITS = [
     *(
         Wait("calls-" + name, f"{n} ranks", n, "calls 0.3", 3 + n / 16, load)
@@ -145,7 +149,7 @@ MPICHS = {"MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT": "0"}
 # the file, ranks, words for numacoll-bench, words where numacoll is measured, seconds that each
 # launch is given, seconds that the launches of a round take, whether MPICH is measured: if ranks
 # outnumber processors, a call of 1 MiB takes it seconds
-Peer = collections.namedtuple("Peer", "file ranks words numacoll seconds takes mpich")
+Peer = record("Peer", "file ranks words numacoll seconds takes mpich")
 PEERS = [
     Peer("long", 2, MOVE + LONG, FLOOR, 15, 55, True),
     Peer("long", 2, REDUCE + LONG, FLOOR, 5, 15, True),

@@ -71,7 +71,7 @@ class Numacoll(Library):
 def job_of(library, wait, settings, limit, more):
     """A job of waits.c: what it wrote, its seconds; None if it does not end in time."""
     words = [library.waits, *wait.words.split()]
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "universal_newlines": True}
     begin = time.monotonic()
     job = library.build.start(wait.ranks, words, settings, **piped, **more)
     said = said_by(job, limit)
@@ -150,7 +150,7 @@ def measure(libraries, waits, r, limit, steps, rows):
                 if any("" in x.values() for x in before):
                     continue
                 cell.update(round=r, limit=limit)
-                rows[w.file] += [cell | x for x in rows_of(libraries[name], w, limit, more)]
+                rows[w.file] += [{**cell, **x} for x in rows_of(libraries[name], w, limit, more)]
 
 
 def command_of(waits, file):
