@@ -429,6 +429,23 @@ static int root_reduces_shared(struct rank *r, uint64_t *dice)
     return out_of_shared_buffers(r, r->root, dice);
 }
 
+static int scan_by_step(struct rank *r, uint64_t *dice)
+{
+    to_reduce(r, dice);
+    return scan_step(r, random_next(dice));
+}
+
+/* Only long messages of equal lengths, without gaps, go along the chain. */
+static int scan_along_chain(struct rank *r, uint64_t *dice)
+{
+    bool fits = !r->run->typed;
+
+    to_reduce(r, dice);
+    for (uint32_t i = 0; i < r->run->geometry.ranks; i++)
+        fits = fits && r->length[i] > NC_INLINE_BYTES;
+    return (fits ? scan_chain : scan_step)(r, random_next(dice));
+}
+
 /* One row for each operation. A run of kinds "all" draws from all rows. */
 static const struct {
     const char *name;
@@ -446,6 +463,8 @@ static const struct {
     {"allreduce_shared", allreduce_shared},
     {"reduce_shared", root_reduces_shared},
     {"reduce_scatter", reduce_scatter},
+    {"scan_step", scan_by_step},
+    {"scan_chain", scan_along_chain},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

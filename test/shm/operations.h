@@ -158,6 +158,11 @@ int reduce_to_parts(struct rank *r, uint64_t choice);
 /* A reduce to rank `to`, -1: an allreduce, out of shared buffers. */
 int reduce_shared(struct rank *r, int to, uint64_t choice);
 
+/* One step of a scan, with a window of ranks before each rank, or round it; and a scan along the
+ * chain of all ranks. */
+int scan_step(struct rank *r, uint64_t choice);
+int scan_chain(struct rank *r, uint64_t choice);
+
 /* Whether a kernel has written a result past the caches since the last call. */
 bool has_streamed_results(void);
 

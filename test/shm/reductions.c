@@ -478,3 +478,68 @@ int reduce_shared(struct rank *r, int to, uint64_t choice)
     free(c.temporary);
     return wrong;
 }
+
+/* ---- scans ---- */
+
+/* The ranks that are `near` to `far` places before a rank, as a list in place; near <= far, and a
+ * rank after it has a negative place. */
+static int before(const struct rank *r, int near, int far, const int **list)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank;
+    int first = me - far > 0 ? me - far : 0, end = me - near + 1 < ranks ? me - near + 1 : ranks;
+
+    *list = r->queue->everybody + first;
+    return end > first ? end - first : 0;
+}
+
+int scan_step(struct rank *r, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    int near = (int) (choice >> 16) % (ranks + 1) - ranks / 3, far = near + (int) (choice >> 8) % 6;
+    struct nc_scan_step step = {.joins = near > 0 && choice >> 5 & 1};
+    bool joined[ranks], any = false, differs = false, unequal;
+    struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
+    struct nc_range all = {.first = 0, .count = r->length[me] / r->element}, none = {0, 0};
+
+    step.sources = before(r, near, far, &step.source);
+    step.readers = before(r, -far, -near, &step.reader);
+    for (int i = 0; i < ranks; i++) {
+        bool source = me - far <= i && i <= me - near;
+        joined[i] = (source || (step.joins && i == me)) && r->length[i] == r->length[me];
+        differs |= source && !joined[i];
+        any |= joined[i];
+    }
+    wrong += nc_scan_step_node(r->transfer, &step, &kernel, &r->stream[ranks], &unequal) !=
+             (c.breaks ? c.error : 0);
+    wrong += unequal != differs;
+    if (!c.breaks)
+        wrong += wrong_in(r, &c, joined, any ? &all : &none);
+    free(c.temporary);
+    return wrong;
+}
+
+int scan_chain(struct rank *r, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank,
+        breaker = breaker_of(r->run, choice), wrong = 0;
+    bool exclusive = choice >> 5 & 1, joined[ranks], differs = false, unequal;
+    struct reduction c = prepare(r, compose, breaker, choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
+    struct nc_range all = {.first = 0, .count = r->length[me] / r->element}, none = {0, 0};
+
+    /* what is before a rank of another length does not come further */
+    for (int i = ranks - 1, mate = me; i >= 0; i--) {
+        bool is_before = i < me || (i == me && !exclusive);
+        joined[i] = is_before && mate == me && r->length[i] == r->length[me];
+        mate = i < me && !joined[i] ? i : mate;
+        differs |= i < me && r->length[i] != r->length[i + 1];
+    }
+    wrong += nc_scan_chain_node(r->transfer, exclusive, &kernel, &r->stream[ranks], &unequal) !=
+             (c.breaks ? c.error : 0);
+    wrong += unequal != differs;
+    if (breaker < 0)
+        wrong += wrong_in(r, &c, joined, exclusive && (me == 0 || !joined[me - 1]) ? &none : &all);
+    free(c.temporary);
+    return wrong;
+}

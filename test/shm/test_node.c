@@ -998,12 +998,52 @@ static void reduces_to_parts(void **state)
 
 /* A rank whose op kernel fails returns the error, and still makes its part of the operation for the
  * other ranks. */
+static void scans(void **state)
+{
+    (void) state;
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = "scan_step scan_chain",
+                       .operations = 800,
+                       .largest = 150000,
+                       .delays = 100});
+    check((struct run){.geometry = GEOMETRY(6, 2, 512, 2),
+                       .kinds = "scan_step scan_chain",
+                       .operations = 1000,
+                       .largest = 6000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(9, 1, 777, 1),
+                       .kinds = "scan_step scan_chain",
+                       .rule = NC_FRAG_SQRT,
+                       .operations = 700,
+                       .largest = 4000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(4, 3, 512, 1),
+                       .kinds = "scan_chain",
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
+    check((struct run){.geometry = GEOMETRY(5, 5, 1001, 1),
+                       .kinds = "scan_step",
+                       .typed = true,
+                       .mismatch = true,
+                       .operations = 1000,
+                       .largest = 9000,
+                       .delays = 50});
+    /* inline messages: the senders run ahead until their send control slots are in use */
+    check((struct run){.geometry = GEOMETRY(4, 1, 64, 1),
+                       .kinds = "scan_step",
+                       .operations = 10000,
+                       .largest = 300,
+                       .delays = 400});
+}
+
 static void reduces_that_break(void **state)
 {
     (void) state;
     check((struct run){.geometry = GEOMETRY(5, 2, 512, 1),
                        .nodes = 2,
-                       .kinds = "reduce reduce_ordered reduce_scatter bcast",
+                       .kinds = "reduce reduce_ordered reduce_scatter bcast scan_step scan_chain",
                        .tree = NC_TREE_KNOMIAL,
                        .k = 2,
                        .breaks = true,
@@ -1501,6 +1541,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(reduces_in_order),
                                        cmocka_unit_test(reduces_to_parts),
+                                       cmocka_unit_test(scans),
                                        cmocka_unit_test(reduces_that_break),
                                        cmocka_unit_test(mixed),
                                        cmocka_unit_test(mixed_apart),

@@ -1,8 +1,8 @@
-/* Reduce and allreduce inside a node. Each sender writes its elements into its own send control
- * slot or send ring; its parent in a tree, or the ranks that reduce in the order of a team, read
- * them from there and reduce them by the caller's op kernel. coll/reduce.c and coll/allreduce.c
- * call the functions of nc_reduce.h; the steps are nc_transfer's. Numbers are those of
- * PROTOCOLS.md, section 3.5. Round i is about fragment i of all messages. */
+/* Reduce, allreduce and scans inside a node. Each sender writes its elements into its own send
+ * control slot or send ring; its parent in a tree, or the ranks that reduce in the order of a team,
+ * read them from there and reduce them by the caller's op kernel. coll/reduce.c, coll/allreduce.c
+ * and coll/scan.c call the functions of nc_reduce.h; the steps are nc_transfer's. Numbers are those
+ * of PROTOCOLS.md, section 3.5. Round i is about fragment i of all messages. */
 
 #include "nc_reduce.h"
 
@@ -16,11 +16,13 @@ struct reduce {
     struct nc_flow *mine;           /* this rank's message in fragments; not used inline */
     struct nc_readers readers;      /* of this rank's send control slot and slots */
     const struct nc_position *part; /* up a tree: this rank's part; NULL: in the order of `team` */
-    const struct nc_team *team;
-    const struct nc_range *kept; /* elements that are not in `stream`; NULL: none */
-    int sources;                 /* how many; their messages are transfer->flow[0 .. sources - 1] */
-    nc_combine *numbers;         /* the kernel's, for this call; NULL if it has none */
-    int copied;                  /* 0, or the first error of a copy or of the kernel */
+    const struct nc_team *team;     /* the sources; in a scan without this rank */
+    const struct nc_range *kept;    /* elements that are not in `stream`; NULL: none */
+    bool joins;          /* in order: this rank's elements come behind those of the sources */
+    bool fills;          /* fragments fill slots: all ranks write and read at the same time */
+    int sources;         /* how many; their messages are transfer->flow[0 .. sources - 1] */
+    nc_combine *numbers; /* the kernel's, for this call; NULL if it has none */
+    int copied;          /* 0, or the first error of a copy or of the kernel */
     bool unequal;
 };
 
@@ -55,7 +57,7 @@ static void begin(struct reduce *r)
         mine->kept_end = mine->kept_first + r->kept->count * element;
         mine->header.total += r->kept->count * element;
     }
-    if (r->readers.count[0] > 1)
+    if (r->fills)
         nc_transfer_fill_slots(r->transfer, mine);
     mine->header.fragment -= mine->header.fragment % (uint32_t) element;
     if (mine->header.fragment == 0)
@@ -289,13 +291,16 @@ static bool is_mine(const struct reduce *r, int k)
     return r->sources - 1 - k == r->team->index;
 }
 
-/* Accumulates the part of fragment i that is in the range, from the last rank of the team to the
- * first. Elements that this rank keeps are all in its range. */
+/* Accumulates the part of fragment i that is in the range: in a scan this rank's own elements
+ * first, then from the last rank of the team to the first. Elements that this rank keeps are all in
+ * its range. */
 static void reduce_in_order(struct reduce *r, const struct nc_range *range, uint64_t i)
 {
     size_t skip, n = part_in(r, range, i, &skip), element = r->kernel->element;
     struct accumulation f = {.r = r, .first = first_of(r, i) + skip, .n = n};
 
+    if (r->joins)
+        accumulate_mine(&f);
     for (int k = 0; k < r->sources && n > 0; k++) {
         bool kept = r->kept && is_mine(r, k);
         const char *fragment = kept ? r->kernel->mine + first_of(r, i) * element
@@ -326,9 +331,65 @@ static void in_order(struct reduce *r, const struct nc_range *range)
 
     r->mine = &mine;
     begin(r);
-    mine.control = take_control(r);
+    if (r->readers.count[0] > 0)
+        mine.control = take_control(r);
+    else
+        mine.next = mine.fragments; /* sends none */
     for (uint64_t i = 0; i < mine.fragments; i++)
         ordered_round(r, range, i);
+}
+
+/* ---- a scan along the chain of all ranks ---- */
+
+/* C1: copies elements in shared memory, of fragment i, into the result. */
+static void keep(struct reduce *r, uint64_t i, const char *packed)
+{
+    const struct nc_op_kernel *c = r->kernel;
+    size_t bytes = bytes_of(r, i), first = first_of(r, i);
+
+    if (!packed || r->copied)
+        return;
+    if (c->numbers)
+        nc_copy_bytes(c->result + first * c->element, packed, bytes,
+                      nc_transfer_streams(r->transfer, r->mine->header.total, 1));
+    else
+        r->copied = c->take(c->context, first, packed, bytes / c->element);
+}
+
+/* J2, J3, J4, J5, C1, J6 */
+static void chain_round(struct reduce *r, bool exclusive, uint64_t i)
+{
+    char *place = NULL;
+
+    if (r->readers.count[0] > 0)
+        place = nc_transfer_take_slot(r->transfer, &r->readers, i);
+    if (place || !exclusive) {
+        reduce_children(r, i, place);
+    } else { /* the last rank hands nothing on */
+        meet_sources(r, i);
+        count(r, 0, bytes_of(r, i));
+    }
+    if (place) {
+        r->mine->header.incomplete = r->unequal;
+        nc_transfer_announce(r->transfer, r->mine->control, &r->mine->header, i);
+    }
+    if (exclusive)
+        keep(r, i, r->sources > 0 ? await_source(r, 0, i) : NULL);
+    else if (place)
+        keep(r, i, place);
+    acknowledge(r, i + 1);
+}
+
+static void along_the_chain(struct reduce *r, bool exclusive)
+{
+    struct nc_flow mine;
+
+    r->mine = &mine;
+    begin(r);
+    if (r->readers.count[0] > 0)
+        mine.control = take_control(r);
+    for (uint64_t i = 0; i < mine.fragments; i++)
+        chain_round(r, exclusive, i);
 }
 
 /* ---- inline: one round, in send control slots alone ---- */
@@ -399,9 +460,11 @@ static void inline_in_order(struct reduce *r, const struct nc_range *range)
 {
     size_t bytes = nc_stream_rest(r->stream);
     struct accumulation f = {.r = r, .first = range->first, .n = range->count};
-    struct nc_control *control = take_control(r);
 
-    r->copied = nc_transfer_inline(r->transfer, control, NC_REDUCE_PAD, r->stream, 0);
+    if (r->readers.count[0] > 0)
+        r->copied = nc_transfer_inline(r->transfer, take_control(r), NC_REDUCE_PAD, r->stream, 0);
+    if (r->joins)
+        accumulate_mine(&f);
     for (int k = 0; k < r->sources; k++) {
         const char *elements = is_at_hand(r, range, k) ? r->kernel->mine
                                                        : await_inline(r, k, bytes);
@@ -473,6 +536,7 @@ int nc_reduce_ordered_node(struct nc_transfer *t, const struct nc_team *team, in
                        .numbers = kernel->numbers,
                        .stream = mine,
                        .team = team,
+                       .fills = root < 0,
                        .readers = root < 0 ? nc_queue_team(team) : nc_queue_one(q, root),
                        .sources = root < 0 || root == q->rank ? team->size : 0};
 
@@ -489,8 +553,45 @@ int nc_reduce_scatter_node(struct nc_transfer *t, const struct nc_team *team,
                        .stream = mine,
                        .team = team,
                        .kept = keeps ? range : NULL,
+                       .fills = true,
                        .readers = nc_queue_team(team),
                        .sources = team->size};
 
     return reduce_in_team(&r, range, unequal);
+}
+
+int nc_scan_step_node(struct nc_transfer *t, const struct nc_scan_step *step,
+                      const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal)
+{
+    const struct nc_team sources = {.rank = step->source, .size = step->sources, .index = -1};
+    const struct nc_range all = {.first = 0, .count = nc_stream_rest(mine) / kernel->element};
+    struct reduce r = {.transfer = t,
+                       .kernel = kernel,
+                       .numbers = kernel->numbers,
+                       .stream = mine,
+                       .team = &sources,
+                       .joins = step->joins,
+                       .fills = true,
+                       .readers = {.rank = {step->reader, NULL}, .count = {step->readers, 0}},
+                       .sources = step->sources};
+
+    return reduce_in_team(&r, &all, unequal);
+}
+
+int nc_scan_chain_node(struct nc_transfer *t, bool exclusive, const struct nc_op_kernel *kernel,
+                       struct nc_stream *mine, bool *unequal)
+{
+    struct nc_queue *q = t->queue;
+    const struct nc_team before = {.rank = q->everybody + q->rank - (q->rank > 0), .size = 1};
+    struct reduce r = {.transfer = t,
+                       .kernel = kernel,
+                       .numbers = kernel->numbers,
+                       .stream = mine,
+                       .team = &before,
+                       .sources = q->rank > 0};
+
+    if (q->rank + 1 < (int) q->geometry.ranks)
+        r.readers = nc_queue_one(q, q->rank + 1);
+    along_the_chain(&r, exclusive);
+    return end(&r, unequal);
 }

@@ -1,12 +1,13 @@
-/* Reduce and Allreduce among the ranks of one node, in shared memory; no MPI. coll/reduce.c and
- * coll/allreduce.c call them, with a kernel of coll/reduction.c; the steps are nc_transfer's.
- * PROTOCOLS.md, 3.5. */
+/* Reduce, Allreduce, Scan and Exscan among the ranks of one node, in shared memory; no MPI.
+ * coll/reduce.c, coll/allreduce.c and coll/scan.c call them, with a kernel of coll/reduction.c; the
+ * steps are nc_transfer's. PROTOCOLS.md, 3.5. */
 
 #ifndef NC_REDUCE_H_INCLUDED
 #define NC_REDUCE_H_INCLUDED
 
 #include "../core/nc_combine.h"
 #include "../core/nc_route.h"
+#include "../core/nc_scan.h"
 #include "nc_transfer.h"
 
 /* The op kernel: what reduces elements, supplied by the caller. `packed` elements are in shared
@@ -104,5 +105,19 @@ int nc_reduce_ordered_node(struct nc_transfer *transfer, const struct nc_team *t
 int nc_reduce_scatter_node(struct nc_transfer *transfer, const struct nc_team *team,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool keeps, bool *unequal);
+/* One step of a scan. The readers get the rest of the stream `mine`; the result of this rank is
+ * what its sources send, combined in their order, and behind it, if it joins, the kernel's own
+ * elements, which need not be those of the stream. Without sources the result is the own elements,
+ * or, if it does not join, is left as it is. The lists must stay in place as long as lists of
+ * readers. A rank whose step is empty makes the operation, too. */
+int nc_scan_step_node(struct nc_transfer *transfer, const struct nc_scan_step *step,
+                      const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal);
+
+/* A scan along the chain of all ranks, of messages that are longer than NC_REDUCE_INLINE, and of
+ * elements that have the same form packed and in the user's buffer: each rank hands on what the
+ * rank before it has handed on, combined with its own elements. That is its result, or, if
+ * `exclusive`, what the rank before it has handed on; rank 0 has none then. */
+int nc_scan_chain_node(struct nc_transfer *transfer, bool exclusive,
+                       const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal);
 
 #endif
