@@ -75,6 +75,46 @@ static void check_lists(const struct nc_nodes *n, const struct machine *m)
     assert_int_equal(listed, m->ranks);
 }
 
+/* Nodes whose ranks follow each other are listed by their last ranks; the node of the rank that
+ * asks has its place. */
+static void check_order(const struct nc_nodes *n, const struct machine *m)
+{
+    int changes = 0;
+
+    for (int rank = 0; rank + 1 < m->ranks; rank++)
+        changes += node_of(m, rank) != node_of(m, rank + 1);
+    assert_int_equal(n->consecutive, changes + 1 == n->count);
+    for (int place = 0; place < n->count && n->consecutive; place++) {
+        int last = n->last[place];
+        assert_int_equal(place == n->place, n->number[node_of(m, last)] == n->mine);
+        assert_true(place == 0 ? last >= 0 : last > n->last[place - 1]);
+        assert_true(place + 1 == n->count ? last == m->ranks - 1
+                                          : node_of(m, last) != node_of(m, last + 1));
+    }
+}
+
+/* Nodes with consecutive ranks, in the order of switches another one; with their ranks dealt out
+ * they are not in order. */
+static void order_of_ranks(void **state)
+{
+    static const int switches[4] = {7, 4, 7, 4};
+    struct machine m = {.ranks = 11, .count = 4, .block = 3};
+    int row[4][NC_SWITCHES];
+
+    (void) state;
+    memset(row, -1, sizeof row);
+    for (int i = 0; i < 4; i++)
+        row[i][0] = switches[i];
+    for (m.block = 3; m.block > 0; m.block--) {
+        for (int rank = 0; rank < m.ranks; rank++) {
+            struct made made = make(&m, row[0], rank);
+            check_order(&made.nodes, &m);
+            assert_int_equal(made.nodes.consecutive, m.block == 3);
+            free(made.memory);
+        }
+    }
+}
+
 /* Three nodes, the ranks dealt out one by one; the first and the last node are under one switch. */
 static void numbers_by_switch(void **state)
 {
@@ -209,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_by_switch),
+        cmocka_unit_test(order_of_ranks),
         cmocka_unit_test(one_node),
         cmocka_unit_test(random_machines),
         cmocka_unit_test(hundred_thousand_ranks),

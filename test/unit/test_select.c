@@ -1,5 +1,5 @@
-/* core/nc_select.c: the barrier, the way of reduce and the version of allreduce for each kind of
- * situation. */
+/* core/nc_select.c: the barrier, the way of reduce, the version of allreduce and the way of a scan
+ * for each kind of situation. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,6 +126,27 @@ static void fragments_of_chains(void **state)
                     nc_select_chain_fragment(ranks + 1, 1 << 20));
 }
 
+static void scans(void **state)
+{
+    (void) state;
+    for (int ranks = 3; ranks < 300; ranks++) {
+        struct nc_situation s = {.ranks = ranks, .numa_nodes = ranks % 2, .oversubscribed = false};
+        size_t most = ranks % 2 ? 16384 : 8192;
+        assert_int_equal(nc_select_scan(&s, 344, 344), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan(&s, most, 344), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan(&s, most + 1, 344), NC_SCAN_CHAIN);
+        assert_int_equal(nc_select_scan(&s, SIZE_MAX, 344), NC_SCAN_CHAIN);
+        assert_int_equal(nc_select_scan_radix(&s), 4);
+        s.oversubscribed = true;
+        assert_int_equal(nc_select_scan(&s, 4096 * (size_t) ranks, 344), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan(&s, 4096 * (size_t) ranks + 1, 344), NC_SCAN_CHAIN);
+        assert_int_equal(nc_select_scan_radix(&s), 16);
+    }
+    /* two ranks are a chain */
+    assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 344, 344), NC_SCAN_STEPS);
+    assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 345, 344), NC_SCAN_CHAIN);
+}
+
 /* A cache that a few processors seem to have for themselves is believed up to 4 MiB for each. */
 static void share_of_the_cache(void **state)
 {
@@ -198,6 +219,7 @@ int main(void)
                                        cmocka_unit_test(barriers),
                                        cmocka_unit_test(allreduces),
                                        cmocka_unit_test(reduces),
+                                       cmocka_unit_test(scans),
                                        cmocka_unit_test(fragments_of_chains)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

@@ -69,6 +69,8 @@ void floor_reduce(const struct call *call);
 void floor_allreduce(const struct call *call);
 void floor_alltoall(const struct call *call);
 void floor_reduce_scatter(const struct call *call);
+void floor_scan(const struct call *call);
+void floor_exscan(const struct call *call);
 
 /* ---- collectives.c ---- */
 

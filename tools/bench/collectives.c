@@ -204,7 +204,8 @@ static bool verify_pairs(const struct call *c)
     return true;
 }
 
-/* ---- reduce, allreduce: sums of the longest numbers that a block can be divided into ---- */
+/* ---- reduce, allreduce, scan, exscan: sums of the longest numbers that a block can be divided
+ * into ---- */
 
 static size_t number_bytes(size_t m)
 {
@@ -236,6 +237,16 @@ static int allreduce(const struct call *c)
     return MPI_Allreduce(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->comm);
 }
 
+static int scan(const struct call *c)
+{
+    return MPI_Scan(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->comm);
+}
+
+static int exscan(const struct call *c)
+{
+    return MPI_Exscan(c->in, c->out, numbers_in(c->m), number_type(c->m), MPI_SUM, c->comm);
+}
+
 /* Sets number i of a block of m bytes. A char keeps the value modulo 256, as sums of chars do. */
 static void set_number(unsigned char *block, size_t m, int i, unsigned value)
 {
@@ -263,13 +274,18 @@ static bool number_is(const unsigned char *block, size_t m, int i, unsigned valu
     }
 }
 
-/* Number i of the result. Each rank contributes the pattern plus its rank. The sums are exact in
- * any order of additions; those of floats up to 5000 ranks. */
-static unsigned sum(const struct call *c, int i)
+/* Number i of the sum of the first n ranks. Each rank contributes the pattern plus its rank. The
+ * sums are exact in any order of additions; those of floats up to 5000 ranks. */
+static unsigned sum_of(const struct call *c, int ranks, int i)
 {
-    unsigned n = (unsigned) c->ranks;
+    unsigned n = (unsigned) ranks;
 
     return n * pattern((size_t) i, c->seed) + n * (n - 1) / 2;
+}
+
+static unsigned sum(const struct call *c, int i)
+{
+    return sum_of(c, c->ranks, i);
 }
 
 static void fill_numbers(const struct call *c)
@@ -280,13 +296,18 @@ static void fill_numbers(const struct call *c)
     }
 }
 
-static bool verify_sums(const struct call *c)
+static bool sums_are(const struct call *c, int ranks)
 {
     for (int i = 0; i < numbers_in(c->m); i++) {
-        if (!number_is(c->out, c->m, i, sum(c, i)))
+        if (!number_is(c->out, c->m, i, sum_of(c, ranks, i)))
             return false;
     }
     return true;
+}
+
+static bool verify_sums(const struct call *c)
+{
+    return sums_are(c, c->ranks);
 }
 
 static bool verify_sums_at_root(const struct call *c)
@@ -330,6 +351,17 @@ static bool verify_own_sums(const struct call *c)
     return true;
 }
 
+static bool verify_scan(const struct call *c)
+{
+    return sums_are(c, c->rank + 1);
+}
+
+/* Rank 0 has no result. */
+static bool verify_exscan(const struct call *c)
+{
+    return c->rank == 0 || sums_are(c, c->rank);
+}
+
 /* ---- barrier ---- */
 
 static int barrier(const struct call *c)
@@ -368,6 +400,9 @@ static const struct collective table[] = {
      fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
     {"reduce_scatter_block", false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter_block,
      fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
+    {"scan", false, false, ONE_BLOCK, ONE_BLOCK, scan, fill_numbers, verify_scan, floor_scan},
+    {"exscan", false, false, ONE_BLOCK, ONE_BLOCK, exscan, fill_numbers, verify_exscan,
+     floor_exscan},
 };
 static const int table_rows = sizeof table / sizeof table[0];
 

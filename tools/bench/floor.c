@@ -141,3 +141,31 @@ void floor_reduce_scatter(const struct call *c)
     for (int i = 1; i < c->ranks; i++)
         combine(c->out, i == 1 ? own : c->out, c->m);
 }
+
+/* A chain: each rank combines what one other rank has with its own, for the rank after it, and
+ * keeps that, or, in an exclusive scan, what the other has. */
+static void prefix(const struct call *c, bool exclusive)
+{
+    bool hands_on = c->rank + 1 < c->ranks;
+
+    if (c->rank == 0)
+        in(c->in, c->m);
+    else if (hands_on)
+        relay(c->in, c->m);
+    if (exclusive && c->rank > 0)
+        out(c->out, c->m);
+    else if (!exclusive && hands_on)
+        out(c->out, c->m);
+    else if (!exclusive)
+        combine(c->out, c->in, c->m);
+}
+
+void floor_scan(const struct call *c)
+{
+    prefix(c, false);
+}
+
+void floor_exscan(const struct call *c)
+{
+    prefix(c, true);
+}

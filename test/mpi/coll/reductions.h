@@ -1,7 +1,7 @@
-/* Reduce, allreduce and reduce_scatter with checked data, for all_random, all_reduce and programs
- * of their own: many kinds of elements and operations, with and without gaps. Bytes around and
- * between the elements have the value NC_UNTOUCHED and must keep it. Each rank computes the
- * expected result itself. A collective that reduces is a row of nc_reducers. */
+/* Reduce, allreduce, reduce_scatter, scan and exscan with checked data, for all_random, all_reduce
+ * and programs of their own: many kinds of elements and operations, with and without gaps. Bytes
+ * around and between the elements have the value NC_UNTOUCHED and must keep it. Each rank computes
+ * the expected result itself. A collective that reduces is a row of nc_reducers. */
 
 #ifndef REDUCTIONS_H_INCLUDED
 #define REDUCTIONS_H_INCLUDED
@@ -387,6 +387,25 @@ static inline int nc_call_to_equal_blocks(const struct nc_reduction *r, const vo
                : MPI_Reduce_scatter_block(from, to, (int) r->blocks[0], k->type, k->op, r->comm);
 }
 
+static inline int nc_call_scan(const struct nc_reduction *r, const void *from, void *to)
+{
+    const struct nc_numbers *k = r->kind;
+
+    return r->large ? MPI_Scan_c(from, to, r->count, k->type, k->op, r->comm)
+                    : MPI_Scan(from, to, (int) r->count, k->type, k->op, r->comm);
+}
+
+static inline int nc_call_exscan(const struct nc_reduction *r, const void *from, void *to)
+{
+    const struct nc_numbers *k = r->kind;
+
+    return r->large ? MPI_Exscan_c(from, to, r->count, k->type, k->op, r->comm)
+                    : MPI_Exscan(from, to, (int) r->count, k->type, k->op, r->comm);
+}
+
+/* Whose operands are in a rank's result. */
+enum nc_joined { NC_OF_ALL, NC_UP_TO_ME, NC_BEFORE_ME };
+
 /* One row for each collective that reduces; all_random and all_reduce test all rows. */
 static const struct nc_reducer {
     int collective;
@@ -394,11 +413,14 @@ static const struct nc_reducer {
     int is_done_of_0; /* with no elements, or empty blocks, MPICH calls no algorithm */
     int (*call)(const struct nc_reduction *r, const void *from, void *to);
     enum nc_share share;
+    enum nc_joined joined;
 } nc_reducers[] = {
-    {NC_REDUCE, 1, 1, nc_call_to_root, NC_ALL},
-    {NC_ALLREDUCE, 0, 0, nc_call_to_all, NC_ALL},
-    {NC_REDUCE_SCATTER, 0, 0, nc_call_to_blocks, NC_BLOCK},
-    {NC_REDUCE_SCATTER_BLOCK, 0, 1, nc_call_to_equal_blocks, NC_EQUAL_BLOCK},
+    {NC_REDUCE, 1, 1, nc_call_to_root, NC_ALL, NC_OF_ALL},
+    {NC_ALLREDUCE, 0, 0, nc_call_to_all, NC_ALL, NC_OF_ALL},
+    {NC_REDUCE_SCATTER, 0, 0, nc_call_to_blocks, NC_BLOCK, NC_OF_ALL},
+    {NC_REDUCE_SCATTER_BLOCK, 0, 1, nc_call_to_equal_blocks, NC_EQUAL_BLOCK, NC_OF_ALL},
+    {NC_SCAN, 0, 1, nc_call_scan, NC_ALL, NC_UP_TO_ME},
+    {NC_EXSCAN, 0, 1, nc_call_exscan, NC_ALL, NC_BEFORE_ME},
 };
 
 enum { NC_REDUCERS = sizeof nc_reducers / sizeof *nc_reducers };
@@ -443,18 +465,27 @@ static inline int nc_call_reduce(const struct nc_reduction *r, const void *from,
     return r->how->call(r, from, to);
 }
 
-/* Whether a rank has a result. */
+/* Whether a rank has a buffer for a result; rank 0 of an exclusive scan has one that stays as it
+ * is. */
 static inline int nc_gets(const struct nc_reduction *r, int rank)
 {
     return !r->how->has_root || rank == r->root;
 }
 
+/* How many ranks, from rank 0 on, are in a rank's result. */
+static inline int nc_joined(const struct nc_reduction *r, int rank, int size)
+{
+    return r->how->joined == NC_OF_ALL ? size : r->how->joined == NC_UP_TO_ME ? rank + 1 : rank;
+}
+
 /* The elements of a rank's result; *first: the number of the first one. */
 static inline MPI_Count nc_result_of(const struct nc_reduction *r, int rank, MPI_Count *first)
 {
+    int has_result = nc_gets(r, rank) && nc_joined(r, rank, nc_size) > 0;
+
     *first = 0;
-    if (!nc_gets(r, rank) || r->how->share == NC_ALL)
-        return nc_gets(r, rank) ? r->count : 0;
+    if (!has_result || r->how->share == NC_ALL)
+        return has_result ? r->count : 0;
     for (int i = 0; i < rank; i++)
         *first += r->blocks[i];
     return r->blocks[rank];
@@ -476,20 +507,25 @@ static inline void nc_copy_pairs(const struct nc_numbers *k, MPI_Count pairs, ch
     }
 }
 
-/* What must be in a result buffer with room for `room` elements. Elements behind the result, which
- * there are in place, may have any numbers: they are taken from `found`. */
-static inline char *nc_result_expected(const struct nc_reduction *r, int number, MPI_Count room,
-                                       const char *found)
+/* What must be in a result buffer with room for `room` elements: what was there, if no rank is in
+ * the result. Elements behind a result, which there are in place, may have any numbers: they are
+ * taken from `found`. */
+static inline char *nc_result_expected(const struct nc_reduction *r, int number, int in_place,
+                                       MPI_Count room, const char *found)
 {
     const struct nc_numbers *k = r->kind;
-    int rank, size;
+    int rank, size, joined;
     MPI_Count first, n;
-    char *expected = nc_row_make(k, room, number, -1), *all;
+    char *expected, *all;
 
     MPI_Comm_rank(r->comm, &rank);
     MPI_Comm_size(r->comm, &size);
+    joined = nc_joined(r, rank, size);
+    if (joined == 0)
+        return nc_row_make(k, room, number, in_place ? rank : -1);
+    expected = nc_row_make(k, room, number, -1);
     n = nc_result_of(r, rank, &first);
-    all = nc_row_expected(k, r->count, number, size);
+    all = nc_row_expected(k, r->count, number, joined);
     nc_copy_pairs(k, n * k->pairs, expected + NC_GUARD, all + NC_GUARD + first * k->extent);
     nc_copy_pairs(k, (room - n) * k->pairs, expected + NC_GUARD + n * k->extent,
                   found + NC_GUARD + n * k->extent);
@@ -509,7 +545,7 @@ static inline void nc_reduce_divided(const struct nc_reduction *r, int number)
     MPI_Comm_rank(r->comm, &rank);
     gets = nc_gets(r, rank);
     in_place = r->in_place && gets;
-    room = in_place ? r->count : nc_result_of(r, rank, &first);
+    room = in_place || (gets && r->how->share == NC_ALL) ? r->count : nc_result_of(r, rank, &first);
     from = nc_row_make(k, r->count, number, rank);
     if (gets)
         to = in_place ? from : nc_row_make(k, room, number, -1);
@@ -518,7 +554,7 @@ static inline void nc_reduce_divided(const struct nc_reduction *r, int number)
     if (error)
         nc_fail_now("error code", error, rank);
     if (gets)
-        nc_row_compare(k, room, to, nc_result_expected(r, number, room, to),
+        nc_row_compare(k, room, to, nc_result_expected(r, number, in_place, room, to),
                        "wrong result: byte, of");
     if (!in_place)
         nc_row_compare(k, r->count, from, nc_row_make(k, r->count, number, rank),

@@ -14,17 +14,24 @@
 
 /* ---- inside a node ---- */
 
-/* Along one chain of all ranks, in fragments that are short enough to fill it soon. */
-static int reduce_along_all(struct nc_reduction *r, int local_root, struct nc_stream *mine,
-                            bool *unequal)
+struct nc_transfer MPIDI_NUMACOLL_chain_transfer(const struct nc_reduction *r, size_t bytes)
 {
     struct nc_transfer transfer = *MPIDI_NUMACOLL_transfer(r->call);
-    uint64_t f = nc_select_chain_fragment(r->call->state->size, nc_stream_rest(mine));
+    uint64_t f = nc_select_chain_fragment(r->call->state->size, bytes);
 
     if (f < r->element)
         f = r->element;
     if (transfer.rule == NC_FRAG_QUARTER && f < transfer.largest_fragment)
         transfer.largest_fragment = (uint32_t) f;
+    return transfer;
+}
+
+/* Along one chain of all ranks. */
+static int reduce_along_all(struct nc_reduction *r, int local_root, struct nc_stream *mine,
+                            bool *unequal)
+{
+    struct nc_transfer transfer = MPIDI_NUMACOLL_chain_transfer(r, nc_stream_rest(mine));
+
     return MPIDI_NUMACOLL_error(nc_reduce_tree_node(&transfer, &r->call->choice->reduce_chain_all,
                                                     local_root, &r->kernel, mine, unequal));
 }

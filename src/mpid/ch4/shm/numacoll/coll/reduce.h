@@ -1,4 +1,4 @@
-/* Reduce as a part of another collective (allreduce.c). It does not count a call: the other
+/* Reduce as a part of another collective (allreduce.c, scan.c). It does not count a call: the other
  * collective counts itself. Errors of all functions: of MPICH, of the operation; and
  * **collective_size_mismatch or MPI_ERR_TRUNCATE where lengths differ inside a node. */
 
@@ -6,6 +6,10 @@
 #define NUMACOLL_REDUCE_H_INCLUDED
 
 #include "reduction.h"
+
+/* How a message of so many bytes goes along one chain of the node's ranks: in fragments that are
+ * short enough to fill it soon. */
+struct nc_transfer MPIDI_NUMACOLL_chain_transfer(const struct nc_reduction *r, size_t bytes);
 
 /* Reduces the rest of stream `mine` inside the node, to local rank local_root. Every rank of the
  * node calls it, after MPIDI_NUMACOLL_operands_from for the element at which the stream stands. */

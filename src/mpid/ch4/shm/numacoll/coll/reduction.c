@@ -169,24 +169,34 @@ static size_t joined_at_once(const struct nc_reduction *r)
     size_t count = (size_t) r->mine.count,
            fragment = MPIDI_NUMACOLL_transfer(r->call)->largest_fragment;
     size_t n = MPIDI_NUMACOLL_gathered_at_once(r);
+    size_t read = (fragment > NC_REDUCE_INLINE ? fragment : NC_REDUCE_INLINE) / r->element + 1;
 
-    if (r->fits && !r->call->across)
-        n = (fragment > NC_REDUCE_INLINE ? fragment : NC_REDUCE_INLINE) / r->element + 1;
+    if (r->in_slots && !r->call->across && (r->fits || n < read))
+        n = read;
     return n < count ? n : count;
 }
 
-/* Allocates r->temporary for any extent: it may be smaller than an element's span in memory, so
- * that elements overlap, or negative, so that they go down. */
-static int make_temporary(struct nc_reduction *r, MPI_Aint lb, MPI_Aint true_extent)
+char *MPIDI_NUMACOLL_room(const struct nc_reduction *r, size_t n, void **allocated)
+{
+    /* an extent may be smaller than an element's span in memory, so that elements overlap, or
+     * negative, so that they go down */
+    size_t step = (size_t) (r->extent < 0 ? -r->extent : r->extent);
+    MPI_Aint lb = 0, true_extent = 0;
+
+    if (!MPIDI_NUMACOLL_is_builtin(r->mine.datatype))
+        MPIR_Type_get_true_extent_impl(r->mine.datatype, &lb, &true_extent);
+    *allocated = MPL_malloc((size_t) true_extent + n * step, MPL_MEM_COLL);
+    if (!*allocated)
+        return NULL;
+    return (char *) *allocated - lb + (r->extent < 0 && n > 0 ? (n - 1) * step : 0);
+}
+
+static int make_temporary(struct nc_reduction *r)
 {
     int mpi_errno = MPI_SUCCESS;
-    size_t n = joined_at_once(r), step = (size_t) (r->extent < 0 ? -r->extent : r->extent);
 
-    r->allocated = MPL_malloc((size_t) true_extent + n * step, MPL_MEM_COLL);
-    MPIR_ERR_CHKANDJUMP(!r->allocated, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    r->temporary = (char *) r->allocated - lb;
-    if (r->extent < 0 && n > 0)
-        r->temporary += (n - 1) * step;
+    r->temporary = MPIDI_NUMACOLL_room(r, joined_at_once(r), &r->allocated);
+    MPIR_ERR_CHKANDJUMP(!r->temporary, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
 fn_fail:
     return mpi_errno;
@@ -223,9 +233,9 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */
-    r->fits = !call->state->in_rank_order &&
-              (call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
-                            : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element));
+    r->in_slots = call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
+                               : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element);
+    r->fits = r->in_slots && !call->state->in_rank_order;
     r->temporary = NULL;
     r->allocated = NULL;
     r->kernel.element = r->element;
@@ -238,7 +248,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->kernel.numbers_streaming = NULL;
     r->route = &call->choice->reduce;
     MPIDI_NUMACOLL_operands_from(r, &r->mine, 0, recvbuf);
-    return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r, lb, true_extent);
+    return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r);
 }
 
 /* Bytes; in a longer access the hardware prefetcher has recognized the pattern by then. */

@@ -22,6 +22,7 @@ struct nc_reduction {
     /* an element fits a slot (of all nodes), and any order will do; the same on all ranks. If not,
      * the root gathers the operands, and combines them in the order of ranks */
     bool fits;
+    bool in_slots;   /* the first of the two; a scan is in the order of ranks in any case */
     char *temporary; /* room to unpack elements that are not plain, before a join; or NULL */
     void *allocated; /* what to free for `temporary` */
     struct nc_op_kernel kernel;
@@ -35,6 +36,10 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
                                   const void *sendbuf, void *recvbuf, bool has_result,
                                   MPI_Aint count, MPI_Datatype datatype, MPI_Op op);
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
+
+/* Memory for n elements as they are in the user's buffers: where the first of them is; NULL: no
+ * memory. *allocated is what to free. */
+char *MPIDI_NUMACOLL_room(const struct nc_reduction *r, size_t n, void **allocated);
 
 /* Prefetches the first cache lines of operand and result, except the very first, which
  * reduction_init has prefetched. */

@@ -16,6 +16,7 @@ static void *take_arrays(struct nc_nodes *n, int ranks, int count, int switches,
     n->number = NC_ARENA_TAKE(arena, nodes, int);
     n->first = NC_ARENA_TAKE(arena, nodes + 1, int);
     n->member = NC_ARENA_TAKE(arena, (size_t) ranks, int);
+    n->last = NC_ARENA_TAKE(arena, nodes, int);
     return nc_arena_take(arena, nc_groups_most_bytes(count, switches + 1), 1, _Alignof(int));
 }
 
@@ -89,6 +90,24 @@ static void list_ranks(struct nc_nodes *n, nc_node_of node_of, const void *commu
         n->member[filled[last - n->number[node_of(communicator, rank)]]++] = rank;
 }
 
+/* Fills consecutive, place and last. */
+static void order_by_rank(struct nc_nodes *n, nc_node_of node_of, const void *communicator)
+{
+    int next = 0, place = 0;
+
+    for (; next < n->ranks; place++) {
+        int node = n->number[node_of(communicator, next)], size = nc_nodes_size(n, node);
+        const int *rank = nc_nodes_ranks(n, node);
+        n->consecutive = rank[0] == next && rank[size - 1] == next + size - 1;
+        if (!n->consecutive)
+            return;
+        if (node == n->mine)
+            n->place = place;
+        next += size;
+        n->last[place] = next - 1;
+    }
+}
+
 /* Fills largest. */
 static void measure_groups(struct nc_nodes *n)
 {
@@ -123,5 +142,6 @@ void nc_nodes_make(struct nc_nodes *n, void *memory, void *scratch, int ranks, i
         n->groups.levels = 0;
     n->mine = n->number[node_of(communicator, rank)];
     list_ranks(n, node_of, communicator, s.order);
+    order_by_rank(n, node_of, communicator);
     measure_groups(n);
 }

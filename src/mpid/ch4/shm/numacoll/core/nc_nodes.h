@@ -27,6 +27,9 @@ struct nc_nodes {
     struct nc_groups groups;           /* of the nodes; no levels if there is one node */
     enum nc_level name[NC_LEVELS + 1]; /* [groups.levels] switches, and at the end top */
     int largest[NC_LEVELS + 1];        /* [groups.levels] members of the level's largest group */
+    bool consecutive;                  /* each node has ranks that follow each other. Only then: */
+    int place;                         /* of this process's node, by the order of ranks */
+    int *last;                         /* [count] the last rank of each node, in that order */
 };
 
 /* Bytes of the memory that *nodes keeps if at most so many levels of switches are known, and of the

@@ -249,6 +249,27 @@ size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t b
     return nc_schedule_whole(chunk < NC_LEAST_CHUNK ? NC_LEAST_CHUNK : (size_t) chunk, element);
 }
 
+enum nc_scan_way nc_select_scan(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
+{
+    /* in a step a rank reads what some ranks have, along a chain what one has; but a chain has to
+     * be filled, and then crosses at each NUMA node: by two fragments, or by four. Where ranks
+     * outnumber processors each rank of a chain costs a turn of the scheduler, as in a reduce */
+    size_t fills = s->oversubscribed ? CHAIN_BYTES * (size_t) s->ranks
+                   : s->numa_nodes   ? 4 * NC_FRAG_UNIT
+                                     : 2 * NC_FRAG_UNIT;
+
+    if (bytes <= inline_bytes)
+        return NC_SCAN_STEPS;
+    return s->ranks > 2 && bytes <= fills ? NC_SCAN_STEPS : NC_SCAN_CHAIN;
+}
+
+int nc_select_scan_radix(const struct nc_situation *s)
+{
+    /* a rank that waits for one that waits for another costs turns of the scheduler. Else a step
+     * costs an operation, and a line that is read side by side with another one less */
+    return s->oversubscribed ? 16 : 4;
+}
+
 size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks)
 {
     size_t believed = (size_t) processors * (4 << 20);

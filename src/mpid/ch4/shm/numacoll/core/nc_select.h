@@ -1,5 +1,6 @@
 /* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE, BCAST_GROUP,
- * REDUCE_GROUP, ALLREDUCE_VERSION and ALLREDUCE_GROUP stands for, by rules. mpich/choose.c asks
+ * REDUCE_GROUP, ALLREDUCE_VERSION and ALLREDUCE_GROUP stands for,
+ * and the ways of a scan, by rules. mpich/choose.c asks
  * when a communicator is set up, coll/ in each call; numacoll-model asks which rule it was.
  * doc/design-notes.md has the reason of each rule: what was measured where two processors can, and
  * what test/sim simulates where they cannot. */
@@ -118,6 +119,17 @@ struct nc_select_level {
  * best on each. */
 size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t bytes,
                        size_t element);
+
+/* How a scan works inside a node: by the steps of core/nc_scan.h, or along the chain of all ranks.
+ */
+enum nc_scan_way { NC_SCAN_STEPS, NC_SCAN_CHAIN };
+
+/* The way of a scan of so many bytes; messages of at most inline_bytes are sent inline. */
+enum nc_scan_way nc_select_scan(const struct nc_situation *situation, size_t bytes,
+                                size_t inline_bytes);
+
+/* The radix of the steps. */
+int nc_select_scan_radix(const struct nc_situation *situation);
 
 /* How many bytes of the last-level cache are a rank's: of a cache of so many bytes that
  * `processors` processors share (0: unknown), if so many ranks of the communicator do. Neither a

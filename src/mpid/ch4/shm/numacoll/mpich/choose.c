@@ -58,8 +58,22 @@ static void choose_trees(enum nc_setting setting, int value, const struct nc_lev
 
 /* Memory of the trees of one choice. */
 struct trees {
-    void *bcast, *bcast_below, *reduce, *reduce_below, *reduce_short, *reduce_chain_all, *barrier;
+    void *bcast, *bcast_below, *reduce, *reduce_below, *reduce_short, *reduce_chain_all, *barrier,
+        *scan[2];
 };
+
+/* Bytes for a scan's steps, whatever the radix. */
+static size_t scan_bytes(int ranks)
+{
+    size_t most = 0;
+
+    for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+        struct nc_situation s = {.ranks = ranks, .oversubscribed = oversubscribed};
+        size_t bytes = nc_scan_bytes(ranks, nc_select_scan_radix(&s));
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
 
 static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
 {
@@ -72,6 +86,8 @@ static void take_trees(struct trees *trees, int ranks, struct nc_arena *arena)
     trees->reduce_short = nc_arena_take(arena, route, 1, 8);
     trees->reduce_chain_all = nc_arena_take(arena, route, 1, 8);
     trees->barrier = nc_arena_take(arena, nc_barrier_private_bytes(ranks), 1, 8);
+    for (int i = 0; i < 2; i++)
+        trees->scan[i] = nc_arena_take(arena, scan_bytes(ranks), 1, 8);
     nc_arena_take(arena, 0, 1, 8);
 }
 
@@ -205,6 +221,17 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
     c->allreduce_version = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_ALLREDUCE_VERSION);
 }
 
+/* The steps of scans, by the NUMA nodes of LEVELS. */
+static void choose_scan(const struct MPIDI_NUMACOLL_comm *state, const struct trees *memory,
+                        struct nc_choice *c)
+{
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
+
+    for (int exclusive = 0; exclusive < 2 && state->size > 1; exclusive++)
+        nc_scan_make(&c->scan[exclusive], memory->scan[exclusive], state->groups.of[0], state->size,
+                     nc_select_scan_radix(&situation), exclusive, state->rank);
+}
+
 /* The settings of Reduce, Bcast and Allreduce above the node. coll/above.c makes the choice from
  * them in each call, because it depends on the bytes. */
 static void choose_above(MPIR_Comm *parent, int entry, struct nc_choice *c)
@@ -284,6 +311,7 @@ void MPIDI_NUMACOLL_choose(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
         take_trees(&memory, state->size, &arena);
         choose_bcast(state, parent, entry, &memory, c);
         choose_reduce(state, parent, entry, &memory, c);
+        choose_scan(state, &memory, c);
         choose_above(parent, entry, c);
         choose_barrier(state, parent, entry, &memory, c);
     }

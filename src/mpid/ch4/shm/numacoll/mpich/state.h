@@ -40,7 +40,8 @@ struct nc_choice {
      * it leaves all levels open */
     struct nc_route reduce_chain_all;
     enum { NC_CHAIN_ALL_NEVER, NC_CHAIN_ALL_IF_LONG, NC_CHAIN_ALL_ALWAYS } chain_all;
-    int allreduce_version; /* value of MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION */
+    struct nc_scan_plan scan[2]; /* of a scan inside the node; [1]: an exclusive one */
+    int allreduce_version;       /* value of MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION */
     struct nc_barrier barrier;
     enum nc_barrier_kind barrier_kind;
     /* for the levels above the node: */
