@@ -1,5 +1,6 @@
 /* The algorithms that the simulated machine runs. See algorithms.h. Bcast, Reduce and barriers are
- * one function of shm/ each; Allreduce is put together as coll/allreduce.c does it. */
+ * one function of shm/ each; Allreduce and scans are put together as coll/allreduce.c and
+ * coll/scan.c do it. */
 #define _GNU_SOURCE
 #include "algorithms.h"
 
@@ -17,7 +18,8 @@
 #include "shm/nc_gather.h"
 #include "shm/nc_reduce.h"
 
-const char *const sim_collective_names[] = {"bcast", "reduce", "allreduce", "allgather", "barrier"};
+const char *const sim_collective_names[] = {"bcast", "reduce", "allreduce", "allgather",
+                                            "scan",  "exscan", "barrier"};
 
 enum {
     NODE = 0,
@@ -27,8 +29,21 @@ enum {
     OTHER = NC_REDUCE_CHAIN_ALL + 1, /* ways of Reduce that no rule chooses */
     RSG,
     GATHERED = 1, /* a way of Allgather that the library does not have */
+    RADIX = 16,   /* ways of a scan that no rule chooses: the radix is so much less */
     L2 = 1 << 20  /* bytes: of a core */
 };
+
+#define SCANS(collective) \
+    {collective, "steps", NUMA, NULL, NULL, NC_SCAN_STEPS, false}, \
+        {collective, "chain", NUMA, NULL, NULL, NC_SCAN_CHAIN, false}, \
+        {collective, "steps of 2", NUMA, NULL, NULL, RADIX + 2, false}, \
+        {collective, "steps of 3", NUMA, NULL, NULL, RADIX + 3, false}, \
+        {collective, "steps of 8", NUMA, NULL, NULL, RADIX + 8, false}, \
+        {collective, "steps of 16", NUMA, NULL, NULL, RADIX + 16, false}, \
+        {collective, "steps of 2, node", NODE, NULL, NULL, RADIX + 2, false}, \
+    { \
+        collective, "steps of 4, node", NODE, NULL, NULL, RADIX + 4, false \
+    }
 
 const struct sim_algorithm sim_algorithms[] = {
     {SIM_BCAST, "flat, notice knomial/8", NUMA, "flat", "knomial/8", 0, false},
@@ -53,6 +68,8 @@ const struct sim_algorithm sim_algorithms[] = {
     {SIM_ALLREDUCE, "rb", NUMA, NULL, "knomial/8", NC_ALLREDUCE_RB, false},
     {SIM_ALLGATHER, "each from each", NUMA, "flat", "knomial/8", 0, false},
     {SIM_ALLGATHER, "gather, bcast", NUMA, "flat", "knomial/8", GATHERED, false},
+    SCANS(SIM_SCAN),
+    SCANS(SIM_EXSCAN),
     {SIM_BARRIER, "central", NUMA, NULL, NULL, NC_BARRIER_CENTRAL, false},
     {SIM_BARRIER, "flat", NUMA, NULL, NULL, NC_BARRIER_FLAT, false},
     {SIM_BARRIER, "flat_gr", NUMA, NULL, NULL, NC_BARRIER_FLAT_GR, false},
@@ -89,9 +106,10 @@ struct rank {
     struct nc_barrier barrier;
     uint64_t barriers;
     struct nc_team row, column;
+    struct nc_scan_plan scan;
     struct nc_stream *stream;
     size_t *sent;
-    double *mine, *result;
+    double *mine, *result, *total; /* total: of scans */
 };
 
 /* ---- set-up ---- */
@@ -189,6 +207,17 @@ static bool along_all(const struct job *job)
            job->algorithm->version == NC_REDUCE_CHAIN_ALL;
 }
 
+static void make_scan(struct rank *r)
+{
+    const struct job *job = r->job;
+    struct nc_situation situation = {.ranks = job->setting->ranks};
+    int radix = job->algorithm->version > RADIX ? job->algorithm->version - RADIX
+                                                : nc_select_scan_radix(&situation);
+
+    nc_scan_make(&r->scan, malloc(nc_scan_bytes(situation.ranks, radix)), job->groups.of[0],
+                 situation.ranks, radix, job->algorithm->collective == SIM_EXSCAN, r->me);
+}
+
 static void make_rank(struct rank *r)
 {
     struct job *job = r->job;
@@ -207,10 +236,12 @@ static void make_rank(struct rank *r)
     nc_route_make(&r->reduce, malloc(bytes), along_all(job) ? &job->one_group : &job->groups,
                   job->up, NULL, r->me);
     make_teams(r);
+    make_scan(r);
     r->stream = calloc((size_t) ranks, sizeof *r->stream);
     r->sent = calloc((size_t) ranks, sizeof *r->sent);
     r->mine = (double *) (void *) (job->memory.user + (size_t) r->me * job->memory.user_bytes);
-    r->result = r->mine + job->memory.user_bytes / 2 / sizeof(double);
+    r->result = r->mine + job->memory.user_bytes / 3 / sizeof(double);
+    r->total = r->result + job->memory.user_bytes / 3 / sizeof(double);
     r->barrier = (struct nc_barrier){.region = job->region,
                                      .offset = nc_layout_make(&job->geometry).flags,
                                      .row = job->row,
@@ -225,12 +256,12 @@ static void make_job(struct job *job)
 {
     const struct sim_setting *s = job->setting;
     size_t ranks = (size_t) s->ranks, page = 4096;
-    size_t blocks = job->algorithm->collective == SIM_ALLGATHER ? 2 * ranks : 2;
+    size_t blocks = job->algorithm->collective == SIM_ALLGATHER ? ranks : 1;
 
     job->geometry = nc_geometry_make((uint32_t) s->ranks, 0, -1, 4, L2, (uint32_t) page);
     job->memory.shared_bytes = nc_layout_make(&job->geometry).region;
     job->memory.shared = memory_of(ranks * job->memory.shared_bytes);
-    job->memory.user_bytes = (blocks * s->bytes + 8 * page) / page * page;
+    job->memory.user_bytes = 3 * ((blocks * s->bytes + 4 * page) / page * page);
     job->memory.user = memory_of(ranks * job->memory.user_bytes);
     job->region = malloc(ranks * sizeof *job->region);
     for (size_t r = 0; r < ranks; r++)
@@ -436,6 +467,58 @@ static void allgather(struct rank *r)
     }
 }
 
+/* ---- scans: as coll/scan.c ---- */
+
+static void scan_step(struct rank *r, const struct nc_scan_step *step, double *sent, double *own,
+                      double *to)
+{
+    struct nc_op_kernel kernel = kernel_of(own, to);
+    struct nc_stream stream = stream_of(sent, elements_of(r));
+    bool unequal;
+
+    nc_scan_step_node(&r->bcast.transfer, step, &kernel, &stream, &unequal);
+}
+
+static void scan_by_steps(struct rank *r, bool exclusive)
+{
+    const struct nc_scan_plan *plan = &r->scan;
+    const struct nc_scan_step *next = plan->step;
+    bool has_total = plan->down && plan->is_last;
+    size_t bytes = r->job->setting->bytes;
+
+    if (has_total && exclusive)
+        nc_copy_bytes(r->total, r->mine, bytes, 0);
+    for (int i = 0; i < plan->up; i++) {
+        double *from = i == 0 ? r->mine : r->result;
+        scan_step(r, next++, from, from, r->result);
+    }
+    if (has_total && !exclusive)
+        nc_copy_bytes(r->total, r->result, bytes, 0);
+    else if (has_total && plan->joins)
+        sim_combine(r->total, r->result, r->total, elements_of(r));
+    for (int i = 0; i < plan->across; i++)
+        scan_step(r, next++, r->total, r->total, r->total);
+    if (plan->down)
+        scan_step(r, next, plan->is_last ? r->total : r->result, r->result, r->result);
+}
+
+static void scan(struct rank *r, bool exclusive)
+{
+    struct nc_op_kernel kernel = kernel_of(r->mine, r->result);
+    struct nc_stream mine = stream_of(r->mine, elements_of(r));
+    struct nc_transfer transfer = r->bcast.transfer;
+    uint64_t f = nc_select_chain_fragment(r->job->setting->ranks, mine.length);
+    bool unequal;
+
+    if (r->job->algorithm->version != NC_SCAN_CHAIN) {
+        scan_by_steps(r, exclusive);
+        return;
+    }
+    if (f < transfer.largest_fragment)
+        transfer.largest_fragment = (uint32_t) f;
+    nc_scan_chain_node(&transfer, exclusive, &kernel, &mine, &unequal);
+}
+
 static void run_rank(void *context, int rank)
 {
     struct job *job = context;
@@ -454,6 +537,10 @@ static void run_rank(void *context, int rank)
             break;
         case SIM_ALLGATHER:
             allgather(r);
+            break;
+        case SIM_SCAN:
+        case SIM_EXSCAN:
+            scan(r, job->algorithm->collective == SIM_EXSCAN);
             break;
         default:
             nc_barrier_algorithms[job->algorithm->version].function(&r->barrier, ++r->barriers);

@@ -12,6 +12,8 @@ enum sim_collective {
     SIM_REDUCE,
     SIM_ALLREDUCE,
     SIM_ALLGATHER,
+    SIM_SCAN,
+    SIM_EXSCAN,
     SIM_BARRIER,
     SIM_COLLECTIVES
 };
@@ -26,8 +28,8 @@ struct sim_algorithm {
      * levels above, too. NULL: flat */
     const char *trees;
     const char *notice; /* Bcast: BCAST_TREE with its degree; NULL: flat */
-    /* the number that core/nc_select.h has for it, of Reduce, Allreduce and Barrier; Reduce has
-     * more that no rule chooses */
+    /* the number that core/nc_select.h has for it, of Reduce, Allreduce, scans and Barrier;
+     * there are more that no rule chooses */
     int version;
     bool flag; /* Barrier: one flag releases all ranks */
 };

@@ -4,7 +4,8 @@
  *   simulate --ranking    what is fastest where, and what the rules of `auto` choose
  *   simulate --check      TAP: what the rules and doc/design-notes.md promise
  *
- *     COLLECTIVE                            bcast, reduce, allreduce, barrier
+ *     COLLECTIVE                            bcast, reduce, allreduce, allgather, scan, exscan,
+ *                                           barrier
  *
  *     --machine=PACKAGES:NUMA_NODES:CORES   2:2:16
  *     --ranks=N                             all cores
@@ -96,6 +97,8 @@ static const struct sim_algorithm *chosen(const struct sim_setting *s,
                       ? (int) nc_select_reduce(&here, s->bytes, NC_REDUCE_INLINE)
                   : collective == SIM_ALLREDUCE
                       ? (int) nc_select_allreduce(&here, s->bytes, NC_REDUCE_INLINE)
+                  : collective == SIM_SCAN || collective == SIM_EXSCAN
+                      ? (int) nc_select_scan(&here, s->bytes, NC_REDUCE_INLINE)
                   : collective == SIM_BARRIER ? (int) nc_select_barrier(&here)
                                               : 0;
     const struct sim_algorithm *a = sim_algorithms;
@@ -221,6 +224,19 @@ static void check_busiest(void)
               r.rule_seconds / r.best_seconds, r.best->name);
 }
 
+/* Short scans of 64 ranks on 4 NUMA nodes: what crosses. */
+static void check_scans(void)
+{
+    struct sim_setting s = setting_of(2, 2, 16, 32, 1);
+
+    for (int c = SIM_SCAN; c <= SIM_EXSCAN; c++) {
+        struct sim_cost cost = cost_of(&s, chosen(&s, (enum sim_collective) c));
+        tap_check(cost.lines_crossed == 6 && cost.chain == 1,
+                  "%s, 64 ranks: %lu lines cross, in a chain of %d", sim_collective_names[c],
+                  (unsigned long) cost.lines_crossed, cost.chain);
+    }
+}
+
 /* The barriers of 128 ranks, as in Kurnosov, Tokmasheva 2022: topo-NUMA (`hierarchical`) is among
  * the fastest, faster than with packages or with one flag; linear ones are the slowest. */
 static void check_barriers(void)
@@ -256,6 +272,10 @@ static void check_rules(void)
         [SIM_REDUCE] = 1.5,
         [SIM_ALLREDUCE] = 1.5,
         [SIM_ALLGATHER] = 1.1,
+        /* a radix of 2 gains what it gains here only if an operation costs nothing, and if lines
+         * that are read side by side come one after the other */
+        [SIM_SCAN] = 1.6,
+        [SIM_EXSCAN] = 1.6,
         /* on one NUMA node of many cores the rule is by what the paper has measured there, where
          * lines of all pairs get into each other's way, which is not simulated */
         [SIM_BARRIER] = 2.5};
@@ -327,7 +347,8 @@ int main(int argc, char **argv)
     }
     for (int i = optind; i < argc; i++) {
         if (collective_named(argv[i]) == SIM_COLLECTIVES)
-            usage("COLLECTIVE: must be bcast, reduce, allreduce, allgather or barrier");
+            usage("COLLECTIVE: must be bcast, reduce, allreduce, allgather, scan, exscan or "
+                  "barrier");
     }
     if (packages < 1 || numa_nodes < 1 || cores < 1 || ranks > packages * numa_nodes * cores)
         usage("--machine: must have a core for each rank");
@@ -341,6 +362,7 @@ int main(int argc, char **argv)
             print_rankings((enum sim_collective) c);
     } else {
         check_busiest();
+        check_scans();
         check_barriers();
         check_rules();
         return tap_end();
