@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct hello) <= NC_MEETING_BYTES,
 
 /* The parts of hello.selected, each from this bit on: a bit for each collective, a bit for each
  * collective at the posix level, and DEVICE_COLLECTIVES. */
-enum { BY_POSIX = 16, BY_DEVICE = 28 };
+enum { BY_POSIX = 20, BY_DEVICE = 28 };
 enum {
 #define NC_NUMBER(name, Name, NAME, ...) POSIX_##NAME,
     NC_POSIX_COLLECTIVES(NC_NUMBER)
