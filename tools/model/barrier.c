@@ -293,7 +293,7 @@ void barrier_fill(const struct options *o, struct table *t)
     c = (struct course){.job = &j, .ranks = j.here.ranks};
     c.rank = allocate(sizeof *c.rank * (size_t) c.ranks);
     job_describe(&j, t);
-    table_fact_number(t, "messages between nodes", (double) j.nodes.count * rounds_between(&j));
+    table_fact_number(t, "messages_between_nodes", (double) j.nodes.count * rounds_between(&j));
     for (int i = 0; i < 7; i++)
         table_column(t, columns[i], i == 5);
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)

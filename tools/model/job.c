@@ -116,11 +116,13 @@ bool job_can_be_sliced(const struct job *j)
 void job_describe(const struct job *j, struct table *t)
 {
     const struct nc_situation *s = &j->situation;
+    const struct nc_groups *groups = &j->numa.groups;
 
     table_fact_number(t, "ranks", j->cluster.locations.ranks);
     table_fact_number(t, "nodes", j->nodes.count);
-    table_fact(t, "a node", "%d ranks on %d processors, %s NUMA node%s", s->ranks,
-               j->cluster.processors, s->numa_nodes ? "several" : "one", s->numa_nodes ? "s" : "");
+    table_fact_number(t, "ranks_on_a_node", s->ranks);
+    table_fact_number(t, "processors", j->cluster.processors);
+    table_fact_number(t, "numa_nodes", s->numa_nodes ? groups->level[1] : 1);
     if (s->oversubscribed)
         table_fact(t, "oversubscribed", "more ranks than processors; times leave that out");
 }

@@ -102,11 +102,10 @@ static void add_optimum(const struct options *o, struct table *t, const struct r
         struct nc_model_slots rule = nc_model_slots_of_queue(b);
         struct row row = {o->message, slots.f, slots.s}, by_rule = {o->message, rule.f, rule.s};
 
-        table_fact(t, "optimum by the formula",
-                   "%.6g us, with fragments of %llu bytes in %llu slots", 1e6 * seconds_of(o, &row),
-                   (unsigned long long) row.f, (unsigned long long) row.s);
-        table_fact(t, "by the rule f = sqrt(b)",
-                   "%.6g us, with fragments of %llu bytes in %llu slots",
+        table_fact(t, "optimum", "%.6g us, with fragments of %llu bytes in %llu slots",
+                   1e6 * seconds_of(o, &row), (unsigned long long) row.f,
+                   (unsigned long long) row.s);
+        table_fact(t, "by_square_root", "%.6g us, with fragments of %llu bytes in %llu slots",
                    1e6 * seconds_of(o, &by_rule), (unsigned long long) by_rule.f,
                    (unsigned long long) by_rule.s);
     }

@@ -227,8 +227,8 @@ static void fill_point(const struct options *o, struct table *t)
     }
     table_fact_number(t, "lower_bound_us", 1e6 * bound);
     for (enum tree tree = TREE_CHAIN; tree < TREE_PIPELINED_BINOMIAL; tree++)
-        table_fact(t, tree == TREE_CHAIN ? "s_opt chain" : "s_opt pipelined_binary", "%.1f bytes",
-                   optimal_segment(&j, tree));
+        table_fact_number(t, tree == TREE_CHAIN ? "s_opt_chain" : "s_opt_pipelined_binary",
+                          optimal_segment(&j, tree));
     add_ranges(o, t);
 }
 
