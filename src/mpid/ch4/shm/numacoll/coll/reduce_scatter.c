@@ -75,6 +75,8 @@ static struct pieces pieces_of(const struct reduce_scatter *c, size_t room)
 
     for (int i = 0; i < ranks; i++)
         longest = block_of(c->parts, i) > longest ? block_of(c->parts, i) : longest;
+    if (p.most > longest)
+        p.most = longest;
     p.count = (longest - 1) / p.most + 1;
     return p;
 }
