@@ -3,7 +3,7 @@
  * over all roots; and `busiest HIGHEST`, what one rank has copied to and from shared memory at
  * most. test/mpi/topology and test/numa know what they must be.
  *
- *   all_ledger bcast|allgather|reduce|allreduce|alltoall|reduce_scatter_block [STEP]
+ *   all_ledger bcast|allgather|reduce|allreduce|alltoall|reduce_scatter_block|scan|exscan [STEP]
  *
  * The roots are 0, STEP, 2 STEP, .. */
 #include "nctest.h"
@@ -97,6 +97,28 @@ static void reduce_scatter_block(unsigned char *buffer, int call)
     free(mine);
 }
 
+/* A sum of the ranks up to this one, or, if `call` is negative, of those before it: of ints as
+ * above. */
+static void scan(unsigned char *buffer, int call)
+{
+    int *all = (int *) (void *) buffer, ranks = nc_rank + (call >= 0);
+
+    for (int i = 0; i < INTS; i++)
+        all[i] = i + nc_rank;
+    nc_count(call < 0 ? NC_EXSCAN : NC_SCAN, MPI_COMM_WORLD);
+    if (call < 0)
+        MPI_Exscan(MPI_IN_PLACE, all, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Scan(MPI_IN_PLACE, all, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; ranks > 0 && i < INTS; i++)
+        nc_errors += all[i] != ranks * i + ranks * (ranks - 1) / 2;
+}
+
+static void exscan(unsigned char *buffer, int call)
+{
+    scan(buffer, -1 - call);
+}
+
 /* The highest of all ranks, on rank 0 only; by messages, as nc_sum does. */
 static unsigned long long most(unsigned long long mine)
 {
@@ -116,7 +138,8 @@ static const struct {
     void (*call)(unsigned char *buffer, int root);
 } calls[] = {{"bcast", broadcast},   {"allgather", allgather},
              {"reduce", reduce},     {"allreduce", allreduce},
-             {"alltoall", alltoall}, {"reduce_scatter_block", reduce_scatter_block}};
+             {"alltoall", alltoall}, {"reduce_scatter_block", reduce_scatter_block},
+             {"scan", scan},         {"exscan", exscan}};
 
 int main(int argc, char **argv)
 {

@@ -50,15 +50,20 @@ static void check_all(struct job *job, int m)
         check(job, job->all + r * m, r, m);
 }
 
-/* The sums of elements first .. first + m - 1. */
-static void check_sums(struct job *job, int first, int m)
+/* The sums, of the first `ranks` ranks, of elements first .. first + m - 1. */
+static void check_sums_of(struct job *job, int ranks, int first, int m)
 {
     for (int i = 0; i < m; i++) {
         int sum = 0;
-        for (int r = 0; r < job->size; r++)
+        for (int r = 0; r < ranks; r++)
             sum += element(job, r, first + i);
         job->errors += job->all[i] != sum;
     }
+}
+
+static void check_sums(struct job *job, int first, int m)
+{
+    check_sums_of(job, job->size, first, m);
 }
 
 /* A call of m elements for each rank. */
@@ -142,6 +147,14 @@ static void call(struct job *job, int kind, int root, int m)
         case NC_ALLTOALLW:
             MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, all, counts, displs, job->types, comm);
             check_all(job, m);
+            break;
+        case NC_SCAN:
+            MPI_Scan(own, all, m, MPI_INT, MPI_SUM, comm);
+            check_sums_of(job, job->rank + 1, 0, m);
+            break;
+        case NC_EXSCAN:
+            MPI_Exscan(own, all, m, MPI_INT, MPI_SUM, comm);
+            check_sums_of(job, job->rank, 0, job->rank > 0 ? m : 0);
             break;
         default: /* a collective that is not tested here */
             return;

@@ -1,5 +1,5 @@
-/* Tests Reduce, Allreduce and Reduce_scatter_block with MPI's predefined operations on its
- * predefined types. Each rank computes the expected result from the operands of all ranks by
+/* Tests Reduce, Allreduce, Reduce_scatter_block, Scan and Exscan with MPI's predefined operations
+ * on its predefined types. Each rank computes the expected result from the operands of all ranks by
  * MPI_Reduce_local. Floating-point operands are small whole numbers, so that the order of a sum
  * does not matter. */
 #include "nctest.h"
@@ -81,15 +81,37 @@ static void check(int op, int t, int first, int n)
                 types[t].name);
 }
 
+/* Expects the result of the first `ranks` ranks. */
+static void expect(int op, int t, int n, int ranks)
+{
+    fill(expected, t, n, ranks - 1);
+    for (int r = ranks - 2; r >= 0; r--) {
+        fill(other, t, n, r);
+        MPI_Reduce_local(other, expected, n, types[t].type, ops[op].op);
+    }
+}
+
+static void scan(int op, int t, int n, int in_place)
+{
+    expect(op, t, n, nc_rank + 1);
+    fill(result, t, n, nc_rank);
+    nc_count(NC_SCAN, MPI_COMM_WORLD);
+    MPI_Scan(in_place ? MPI_IN_PLACE : mine, result, n, types[t].type, ops[op].op, MPI_COMM_WORLD);
+    check(op, t, 0, n);
+    /* on rank 0 the result stays as it is */
+    expect(op, t, n, nc_rank ? nc_rank : 1);
+    fill(result, t, n, nc_rank);
+    nc_count(NC_EXSCAN, MPI_COMM_WORLD);
+    MPI_Exscan(in_place ? MPI_IN_PLACE : mine, result, n, types[t].type, ops[op].op,
+               MPI_COMM_WORLD);
+    check(op, t, 0, n);
+}
+
 static void make(int op, int t, int n, int in_place)
 {
     int root = (op + t + n) % nc_size, block = n / nc_size;
 
-    fill(expected, t, n, nc_size - 1);
-    for (int r = nc_size - 2; r >= 0; r--) {
-        fill(other, t, n, r);
-        MPI_Reduce_local(other, expected, n, types[t].type, ops[op].op);
-    }
+    expect(op, t, n, nc_size);
     fill(mine, t, n, nc_rank);
     fill(result, t, n, nc_rank);
     nc_count(NC_ALLREDUCE, MPI_COMM_WORLD);
@@ -108,6 +130,7 @@ static void make(int op, int t, int n, int in_place)
     MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : mine, result, block, types[t].type,
                              ops[op].op, MPI_COMM_WORLD);
     check(op, t, nc_rank * block, block);
+    scan(op, t, n, in_place);
 }
 
 int main(int argc, char **argv)
