@@ -2,9 +2,10 @@
  * by the steps of core/nc_scan.h, or, if the message is long, along the chain of all ranks
  * (shm/nc_reduce.h). If each of several nodes has ranks that follow each other, each chunk is
  * scanned on each node; the last ranks of the nodes then make an exclusive scan of the totals of
- * their nodes by messages (net.h), and tell their nodes the result, which every rank combines with
- * its own. What none of this can do goes by messages among all ranks: elements larger than a slot,
- * nodes whose ranks are mixed, and on several nodes elements that are not plain (reduction.h).
+ * their nodes by messages (net.h), by doubling or along a chain of the nodes, and tell their nodes
+ * the result, which every rank combines with its own. What none of this can do goes by messages
+ * among all ranks: elements larger than a slot, nodes whose ranks are mixed, and on several nodes
+ * elements that are not plain (reduction.h).
  *
  * Everywhere operands are combined in the order of ranks, so any operation may be used. */
 
@@ -285,6 +286,42 @@ static int by_messages(const struct scan *s)
 
 /* ---- node by node ---- */
 
+/* What a leader needs along the chain of nodes. */
+struct chain {
+    bool is_used;
+    void *total[2];       /* buffers of totals in turn: one may be on its way while one is made */
+    MPIR_Request *coming; /* what all nodes before have together */
+    MPIR_Request *sent;   /* the total of the chunk before */
+};
+
+/* Posts the receive of a chunk, so that it comes while the node scans. */
+static void expect_before(const struct scan *s, struct line *l, struct chain *c)
+{
+    if (l->place > 0)
+        MPIDI_NUMACOLL_net_expect(&l->net, l->before.buffer,
+                                  (size_t) l->before.count * s->r->element,
+                                  rank_at(l, l->place - 1), s->tag, &c->coming);
+}
+
+/* Hands on what the nodes up to this one have together. */
+static void hand_on(const struct scan *s, struct line *l, struct chain *c)
+{
+    size_t bytes = (size_t) l->total.count * s->r->element;
+
+    if (l->place > 0) {
+        MPI_Aint came = MPIDI_NUMACOLL_net_await(&l->net, &c->coming);
+        if (came >= 0 && (size_t) came != bytes)
+            MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_unequal((size_t) came, bytes));
+    }
+    if (l->place + 1 == l->ranks)
+        return;
+    if (l->place > 0)
+        MPIDI_NUMACOLL_net_keep(&l->net, join(s, &l->total, &l->before));
+    MPIDI_NUMACOLL_net_await(&l->net, &c->sent);
+    MPIDI_NUMACOLL_net_send(&l->net, l->total.buffer, bytes, rank_at(l, l->place + 1), s->tag,
+                            &c->sent);
+}
+
 /* Bytes of a chunk: of WINDOW, at most what the buffers have room for. */
 static size_t chunk_bytes(const struct scan *s)
 {
@@ -316,21 +353,27 @@ static int tell_node(const struct scan *s, const struct part *p, struct nc_typed
     return mpi_errno;
 }
 
-/* One chunk, in the buffers of messages between nodes. */
-static int scan_chunk(const struct scan *s, struct line *l, struct part *p)
+/* Chunk w, in the buffers of messages between nodes. */
+static int scan_chunk(const struct scan *s, struct line *l, struct chain *c, struct part *p,
+                      uint64_t w)
 {
     struct MPIDI_NUMACOLL_comm *state = s->r->call->state;
     bool leads = state->rank == state->size - 1;
     int mpi_errno = MPI_SUCCESS;
 
     l->total.count = l->before.count = l->read.count = p->result.count;
+    l->total.buffer = c->total[w % 2];
+    if (leads && c->is_used)
+        expect_before(s, l, c);
     if (leads)
         mpi_errno = total_begin(s, p, &l->total);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, inside(s, p));
-    if (leads) {
+    if (leads)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, total_end(s, p, &l->total, state->size > 1));
+    if (leads && c->is_used)
+        hand_on(s, l, c);
+    else if (leads)
         scan_line(s, l);
-    }
     MPIDI_NUMACOLL_keep_first(&mpi_errno, tell_node(s, p, &l->before));
     return mpi_errno;
 }
@@ -339,23 +382,30 @@ static int by_nodes(const struct scan *s)
 {
     const struct nc_call *call = s->r->call;
     const struct nc_hierarchy *h = &call->state->all;
-    size_t count = (size_t) s->r->mine.count, most = chunk_bytes(s) / s->r->element;
+    size_t count = (size_t) s->r->mine.count, most = chunk_bytes(s) / s->r->element, chunks;
     MPI_Datatype datatype = s->r->mine.datatype;
     struct line l = {.net = {.call = call},
                      .rank = h->nodes.last,
                      .ranks = h->nodes.count,
                      .place = h->nodes.place,
-                     .total = {h->buffers.chunk[0], 0, datatype},
-                     .before = {h->buffers.chunk[1], 0, datatype},
+                     .total = {NULL, 0, datatype},
+                     .before = {h->buffers.chunk[2], 0, datatype},
                      .read = {h->buffers.operand[0], 0, datatype},
                      .exclusive = true};
+    struct chain c = {.total = {h->buffers.chunk[0], h->buffers.chunk[1]}};
     int mpi_errno = MPI_SUCCESS;
 
     most = most ? most : 1;
-    for (size_t first = 0; first < count; first += most) {
+    chunks = (count + most - 1) / most;
+    /* along a chain a leader sends each chunk once, and not in each round; but it has to be filled
+     */
+    c.is_used = chunks >= (size_t) l.ranks;
+    for (uint64_t w = 0; w < chunks; w++) {
+        size_t first = w * most;
         struct part p = part_of(s, first, count - first < most ? count - first : most);
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, scan_chunk(s, &l, &p));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, scan_chunk(s, &l, &c, &p, w));
     }
+    MPIDI_NUMACOLL_net_await(&l.net, &c.sent);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, l.net.mpi_errno);
     return mpi_errno;
 }
