@@ -711,7 +711,8 @@ static bool count_call(struct MPIDI_NUMACOLL_comm *state, const MPIR_Comm *paren
 /* Whether MPICH must not serve a call, because it would combine in another order. */
 static bool needs_order(MPIR_Comm *comm, enum nc_coll coll)
 {
-    return (coll == NC_COLL_REDUCE || coll == NC_COLL_ALLREDUCE) &&
+    return (coll == NC_COLL_REDUCE || coll == NC_COLL_ALLREDUCE || coll == NC_COLL_REDUCE_SCATTER ||
+            coll == NC_COLL_REDUCE_SCATTER_BLOCK) &&
            MPIDI_NUMACOLL_in_rank_order(comm);
 }
 
