@@ -22,16 +22,6 @@ static inline void nc_scan_try(const struct nc_reducer *how, MPI_Comm comm,
     nc_reduce(&r, number);
 }
 
-/* The row of a collective in nc_reducers. */
-static inline const struct nc_reducer *nc_reducer_of(int collective)
-{
-    const struct nc_reducer *how = nc_reducers;
-
-    while (how->collective != collective)
-        how++;
-    return how;
-}
-
 static inline int nc_scans(int argc, char **argv, int collective)
 {
     static const int counts[] = {0, 1, 7, 90, 3000, 40000};
