@@ -163,7 +163,8 @@ int reduce_shared(struct rank *r, int to, uint64_t choice);
 int scan_step(struct rank *r, uint64_t choice);
 int scan_chain(struct rank *r, uint64_t choice);
 
-/* Whether a kernel has written a result past the caches since the last call. */
+/* Whether a kernel has written a result past the caches since the last call; the first call begins
+ * to count. */
 bool has_streamed_results(void);
 
 /* The bits of the operations that have these names, separated by blanks; for struct rank. */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "shm/nc_reduce.h"
 #include "shm/nc_reduce_shared.h"
@@ -137,17 +138,21 @@ static void numbers(void *result, const void *a, const void *b, size_t n)
 }
 
 /* The kernel's `numbers_streaming`. */
-static atomic_int streamed_calls;
+static atomic_int *streamed_calls; /* in memory that ranks that are processes share */
 
 static void streamed(void *result, const void *a, const void *b, size_t n)
 {
-    atomic_fetch_add_explicit(&streamed_calls, 1, memory_order_relaxed);
+    if (streamed_calls)
+        atomic_fetch_add_explicit(streamed_calls, 1, memory_order_relaxed);
     numbers(result, a, b, n);
 }
 
 bool has_streamed_results(void)
 {
-    return atomic_exchange_explicit(&streamed_calls, 0, memory_order_relaxed) > 0;
+    if (!streamed_calls)
+        streamed_calls = mmap(NULL, sizeof *streamed_calls, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return atomic_exchange_explicit(streamed_calls, 0, memory_order_relaxed) > 0;
 }
 
 /* ---- the expected result ---- */
