@@ -2,11 +2,11 @@
  * node they use shm/nc_exchange.h, by alltoall_rows.c where the blocks of an alltoall are short.
  * Each pair of ranks on different nodes exchanges its blocks by messages of its own (net.h). */
 
-#include "../core/nc_pairs.h"
-#include "../shm/nc_exchange.h"
 #include "alltoall_rows.h"
 #include "bodies.h"
 #include "net.h"
+#include "../core/nc_pairs.h"
+#include "../shm/nc_exchange.h"
 
 /* Rounds whose messages are under way at a time. */
 enum { AT_A_TIME = 16 };
