@@ -4,6 +4,7 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "mpich/machine.h"
 
 /* ---- memory ---- */
 
@@ -171,4 +173,39 @@ bool tool_run(void (*run)(int argc, char **argv), char *text)
         return true;
     run(argc, argv);
     return false;
+}
+
+/* hwloc keeps tables from its first topology to its last one, so one stays. */
+static void keep_hwloc(void)
+{
+    static struct nc_machine *machine;
+    char error[256];
+
+    if (!machine)
+        machine = nc_machine_load("synthetic:pu:1", error, sizeof error);
+    assert(machine);
+}
+
+void tool_show(void (*run)(int argc, char **argv), const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size), *shown = NULL;
+    FILE *before = stdout;
+    size_t bytes;
+    bool refused;
+
+    keep_hwloc();
+    stdout = open_memstream(&shown, &bytes);
+    assert(stdout);
+    refused = tool_run(run, text);
+    fclose(stdout);
+    stdout = before;
+    assert(!refused || bytes == 0);
+    if (*shown == '{') {
+        struct json_object *json = json_tokener_parse(shown);
+        assert(json);
+        json_object_put(json);
+    }
+    free(shown);
+    tool_end();
+    free(text);
 }

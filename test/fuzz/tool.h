@@ -8,10 +8,16 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Calls run(argc, argv) with the words of an input: what stands between its control characters. A
  * tool that refuses must do so with one line. Returns whether it has refused. */
 bool tool_run(void (*run)(int argc, char **argv), char *text);
+
+/* For a target whose tool shows something: calls tool_run and tool_end for an input, and asserts
+ * that a tool that refuses shows nothing, and that what begins as JSON can be read again. */
+void tool_show(void (*run)(int argc, char **argv), const uint8_t *data, size_t size);
 
 /* Frees what has been allocated since tool_run and is not free. */
 void tool_end(void);
