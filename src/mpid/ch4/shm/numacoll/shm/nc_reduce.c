@@ -16,7 +16,7 @@ struct reduce {
     struct nc_flow *mine;           /* this rank's message in fragments; not used inline */
     struct nc_readers readers;      /* of this rank's send control slot and slots */
     const struct nc_position *part; /* up a tree: this rank's part; NULL: in the order of `team` */
-    const struct nc_team *team;     /* the sources; in a scan without this rank */
+    const struct nc_team *team;     /* the sources; in a scan index is -1 */
     const struct nc_range *kept;    /* elements that are not in `stream`; NULL: none */
     bool joins;          /* in order: this rank's elements come behind those of the sources */
     bool fills;          /* fragments fill slots: all ranks write and read at the same time */
