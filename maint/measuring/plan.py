@@ -138,6 +138,8 @@ PEERS_SET, PEERS_PROCESSORS, PEERS_ROUNDS = "peers", 2, 7
 MOVE = "bcast,scatter,scatterv,gather,gatherv,allgather,allgatherv --off-cache"
 SHORT = " --sizes 4,16,64,256,1K,4K,16K --rounds 2"
 LONG = " --sizes 64K,256K,1M,4M,16M --rounds 2"
+SEVEN = "alltoall,alltoallv,alltoallw,reduce_scatter,reduce_scatter_block,scan,exscan --off-cache"
+SEVENS = " --sizes 4,64,256,1K,4K,16K,64K,256K,1M,4M --rounds 2"  # of a block, of a rank's numbers
 BEYOND_QUEUES = " --sizes 1M,4M,16M --rounds 2 --buffers alloc_mem"  # what fits is not shared
 CROWDED, CROWDED_MIB = " --sizes 64,64K --rounds 1", " --sizes 1M --rounds 1"
 # words where numacoll is measured
@@ -157,8 +159,10 @@ PEERS = [
     Peer("shared", 2, REDUCE + BEYOND_QUEUES, SHARED, 4, 10, True),
     Peer("short", 2, MOVE + SHORT, FLOOR, 6, 12, True),
     Peer("short", 2, REDUCE + SHORT, FLOOR, 3, 6, True),
+    Peer("seven", 2, SEVEN + SEVENS, QUEUES, 8, 28, True),
     Peer("crowded", 8, MOVE + CROWDED, QUEUES, 5, 30, True),
     Peer("crowded", 8, REDUCE + CROWDED, QUEUES, 2, 14, True),
+    Peer("crowded", 8, SEVEN + CROWDED, QUEUES, 4, 20, True),
     Peer("crowded", 8, MOVE + CROWDED_MIB, QUEUES, 3, 12, False),
     Peer("crowded", 8, REDUCE + CROWDED_MIB, QUEUES, 1, 5, False),
 ]
@@ -166,6 +170,7 @@ PEERED_FILES = {
     "long": "2 ranks, through queues",
     "shared": "2 ranks, from shared buffers",
     "short": "2 ranks",
+    "seven": "2 ranks",
     "crowded": "8 ranks on 2 processors",
 }
 PEERS_QUICK = 10  # seconds that the launches of a round take
