@@ -215,7 +215,7 @@ def over_better_peer(rows, library):
     for of in grouped(rows, "round").values():
         us = {r["library"]: float(r["median_us"]) for r in of}
         ratios.append(us[library] / min(us[peer] for peer in PEERS if peer in us))
-    return ratios_text(ratios)
+    return ratios_text(ratios) if ratios else ""
 
 
 def median_time(rows, library):
