@@ -152,9 +152,7 @@ static void prefix(const struct call *c, bool exclusive)
         in(c->in, c->m);
     else if (hands_on)
         relay(c->in, c->m);
-    if (exclusive && c->rank > 0)
-        out(c->out, c->m);
-    else if (!exclusive && hands_on)
+    if (exclusive ? c->rank > 0 : hands_on)
         out(c->out, c->m);
     else if (!exclusive)
         combine(c->out, c->in, c->m);

@@ -433,7 +433,7 @@ static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
         k->result = (char *) k->memory - lb;
         if (r->extent < 0)
             k->result = (char *) k->result + (MPI_Aint) (k->most - 1) * step;
-        enough = k->memory && k->counts;
+        enough = k->memory && k->counts ? 1 : 0;
     }
     mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->call, &told, 0);
     MPIR_ERR_CHECK(mpi_errno);
