@@ -1,6 +1,5 @@
 /* The algorithms that the simulated machine runs. See algorithms.h. Bcast, Reduce and barriers are
- * one function of shm/ each; Allreduce and scans are put together as coll/allreduce.c and
- * coll/scan.c do it. */
+ * one function of shm/ each; the others are put together as their files in coll/ do it. */
 #define _GNU_SOURCE
 #include "algorithms.h"
 
@@ -15,11 +14,14 @@
 #include "core/nc_select.h"
 #include "shm/nc_barrier.h"
 #include "shm/nc_bcast.h"
+#include "shm/nc_exchange.h"
 #include "shm/nc_gather.h"
 #include "shm/nc_reduce.h"
+#include "shm/nc_scatter.h"
 
-const char *const sim_collective_names[] = {"bcast", "reduce", "allreduce", "allgather",
-                                            "scan",  "exscan", "barrier"};
+const char *const sim_collective_names[] = {"bcast",     "reduce",   "allreduce",
+                                            "allgather", "alltoall", "reduce_scatter",
+                                            "scan",      "exscan",   "barrier"};
 
 enum {
     NODE = 0,
@@ -28,7 +30,10 @@ enum {
     ROUNDS = 3,
     OTHER = NC_REDUCE_CHAIN_ALL + 1, /* ways of Reduce that no rule chooses */
     RSG,
-    GATHERED = 1, /* a way of Allgather that the library does not have */
+    SAG = 1,      /* a way of Bcast that the library does not have inside a node */
+    GATHERED = 1, /* a way of Allgather that it does not have */
+    PAIRS = 0,    /* ways of Alltoall and Reduce_scatter */
+    ROWS = 1,
     RADIX = 16,   /* ways of a scan that no rule chooses: the radix is so much less */
     L2 = 1 << 20  /* bytes: of a core */
 };
@@ -55,6 +60,7 @@ const struct sim_algorithm sim_algorithms[] = {
     {SIM_BCAST, "kary/2", NUMA, "kary/2", NULL, 0, false},
     {SIM_BCAST, "chain", NUMA, "chain", NULL, 0, false},
     {SIM_BCAST, "knomial/2", NUMA, "knomial/2", NULL, 0, false},
+    {SIM_BCAST, "scatter, allgather", NUMA, "flat", NULL, SAG, false},
     {SIM_REDUCE, "flat", NUMA, "flat", NULL, NC_REDUCE_FLAT, false},
     {SIM_REDUCE, "kary/2", NUMA, "kary/2", NULL, NC_REDUCE_BINARY, false},
     {SIM_REDUCE, "chain_all", NUMA, "chain", NULL, NC_REDUCE_CHAIN_ALL, false},
@@ -68,6 +74,10 @@ const struct sim_algorithm sim_algorithms[] = {
     {SIM_ALLREDUCE, "rb", NUMA, NULL, "knomial/8", NC_ALLREDUCE_RB, false},
     {SIM_ALLGATHER, "each from each", NUMA, "flat", "knomial/8", 0, false},
     {SIM_ALLGATHER, "gather, bcast", NUMA, "flat", "knomial/8", GATHERED, false},
+    {SIM_ALLTOALL, "pairs", NUMA, NULL, NULL, PAIRS, false},
+    {SIM_ALLTOALL, "rows", NUMA, NULL, NULL, ROWS, false},
+    {SIM_REDUCE_SCATTER, "each from each", NUMA, NULL, NULL, PAIRS, false},
+    {SIM_REDUCE_SCATTER, "rows", NUMA, NULL, NULL, ROWS, false},
     SCANS(SIM_SCAN),
     SCANS(SIM_EXSCAN),
     {SIM_BARRIER, "central", NUMA, NULL, NULL, NC_BARRIER_CENTRAL, false},
@@ -256,7 +266,8 @@ static void make_job(struct job *job)
 {
     const struct sim_setting *s = job->setting;
     size_t ranks = (size_t) s->ranks, page = 4096;
-    size_t blocks = job->algorithm->collective == SIM_ALLGATHER ? ranks : 1;
+    enum sim_collective c = job->algorithm->collective;
+    size_t blocks = c >= SIM_ALLGATHER && c <= SIM_REDUCE_SCATTER ? ranks : 1;
 
     job->geometry = nc_geometry_make((uint32_t) s->ranks, 0, -1, 4, L2, (uint32_t) page);
     job->memory.shared_bytes = nc_layout_make(&job->geometry).region;
@@ -435,6 +446,113 @@ static void rsg(struct rank *r, size_t first, size_t n)
     }
 }
 
+/* What the library does not have inside a node: a scatter of slices, and an allgather of them. */
+static void scatter_allgather(struct rank *r)
+{
+    struct nc_team everybody = nc_queue_everybody(&r->queue);
+    struct nc_range all = {.first = 0, .count = elements_of(r)},
+                    mine = nc_range_slice(&all, &everybody, r->me);
+    struct nc_stream own = stream_of(r->result + mine.first, mine.count);
+
+    for (int i = 0; i < everybody.size; i++) {
+        struct nc_range slice = nc_range_slice(&all, &everybody, i);
+        r->stream[i] = stream_of(r->mine + slice.first, slice.count);
+    }
+    nc_scatter_node(&r->bcast.transfer, 0, r->stream, r->me ? &own : NULL, r->sent);
+    gather_slices(r, &everybody, &all);
+}
+
+/* ---- Alltoall: as coll/alltoall.c and coll/alltoall_rows.c ---- */
+
+/* Messages of `n` elements between the ranks of a team: in `number` order in both buffers. */
+struct messages {
+    double *from, *to;
+    const int *number; /* [ranks] the message for a rank, and from it */
+    size_t n;
+};
+
+static void sent_to(void *context, int rank, struct nc_stream *stream)
+{
+    const struct messages *m = context;
+
+    *stream = stream_of(m->from + (size_t) m->number[rank] * m->n, m->n);
+}
+
+static void received_from(void *context, int rank, struct nc_stream *stream)
+{
+    const struct messages *m = context;
+
+    *stream = stream_of(m->to + (size_t) m->number[rank] * m->n, m->n);
+}
+
+static void exchange(struct rank *r, const struct nc_team *team, struct messages m)
+{
+    const struct nc_exchange_blocks blocks = {sent_to, received_from, &m};
+    size_t own = (size_t) m.number[r->me] * m.n;
+    struct nc_exchange x;
+
+    nc_exchange_begin(&x, &r->bcast.transfer, team, &blocks);
+    nc_copy_bytes(m.to + own, m.from + own, m.n * sizeof(double), 0);
+    nc_exchange_end(&x);
+}
+
+static void alltoall(struct rank *r)
+{
+    const struct nc_groups *g = &r->job->groups;
+    struct nc_team everybody = nc_queue_everybody(&r->queue);
+    size_t n = elements_of(r), rows = (size_t) r->column.size, mates = (size_t) r->row.size;
+
+    if (r->job->algorithm->version != ROWS || rows == 1 || mates == 1) {
+        exchange(r, &everybody, (struct messages){r->mine, r->result, everybody.rank, n});
+        return;
+    }
+    exchange(r, &r->row, (struct messages){r->mine, r->total, g->place[0], rows * n});
+    for (size_t b = 0; b < rows * mates; b++) /* T2 */
+        nc_copy_bytes(r->mine + b * n, r->total + b * n, n * sizeof(double), 0);
+    exchange(r, &r->column, (struct messages){r->mine, r->result, g->of[0], mates * n});
+}
+
+/* ---- Reduce_scatter: as coll/reduce_scatter.c ---- */
+
+/* The elements `range` of what a team sends, `n` of each rank. kept: n is without this rank's own.
+ */
+static void combine_range(struct rank *r, const struct nc_team *team, double *from, size_t n,
+                          struct nc_range range, double *to, bool kept)
+{
+    struct nc_op_kernel kernel = kernel_of(kept ? from : NULL, to - range.first);
+    struct nc_stream message = stream_of(from, n);
+    bool unequal;
+
+    nc_reduce_scatter_node(&r->bcast.transfer, team, &kernel, &message, &range, kept, &unequal);
+}
+
+static void reduce_piece(struct rank *r, size_t first, size_t n)
+{
+    struct nc_team everybody = nc_queue_everybody(&r->queue);
+    const struct nc_team *row = &r->row, *column = &r->column;
+    size_t me = (size_t) r->me, ranks = (size_t) everybody.size;
+    size_t columns = (size_t) column->size, index = (size_t) row->index;
+    bool keeps = nc_reduce_keeps(ranks * n * sizeof(double));
+
+    if (r->job->algorithm->version != ROWS || columns == 1 || row->size == 1) {
+        combine_range(r, &everybody, r->mine, (ranks - keeps) * n, (struct nc_range){me * n, n},
+                      r->result + first, keeps);
+        return;
+    }
+    combine_range(r, row, r->mine, ranks * n, (struct nc_range){index * columns * n, columns * n},
+                  r->total, false);
+    combine_range(r, column, r->total, columns * n,
+                  (struct nc_range){(size_t) column->index * n, n}, r->result + first, false);
+}
+
+static void reduce_scatter_blocks(struct rank *r)
+{
+    size_t n = elements_of(r), most = chunk_elements(r) / (size_t) r->job->setting->ranks;
+
+    for (size_t first = 0; first < n; first += most)
+        reduce_piece(r, first, n - first < most ? n - first : most);
+}
+
 /* Each block of a NUMA node's ranks that is not inline goes to the other NUMA nodes as part of a
  * row that the leader broadcasts: as share_group of coll/allgather.c. */
 static void share_group(struct rank *r, int group)
@@ -527,7 +645,10 @@ static void run_rank(void *context, int rank)
 
     switch (job->algorithm->collective) {
         case SIM_BCAST:
-            bcast(r, r->mine, n);
+            if (job->algorithm->version == SAG)
+                scatter_allgather(r);
+            else
+                bcast(r, r->mine, n);
             break;
         case SIM_REDUCE:
             (job->algorithm->version == RSG ? rsg : reduce)(r, 0, n);
@@ -537,6 +658,12 @@ static void run_rank(void *context, int rank)
             break;
         case SIM_ALLGATHER:
             allgather(r);
+            break;
+        case SIM_ALLTOALL:
+            alltoall(r);
+            break;
+        case SIM_REDUCE_SCATTER:
+            reduce_scatter_blocks(r);
             break;
         case SIM_SCAN:
         case SIM_EXSCAN:

@@ -12,6 +12,8 @@ enum sim_collective {
     SIM_REDUCE,
     SIM_ALLREDUCE,
     SIM_ALLGATHER,
+    SIM_ALLTOALL,
+    SIM_REDUCE_SCATTER,
     SIM_SCAN,
     SIM_EXSCAN,
     SIM_BARRIER,
@@ -28,8 +30,8 @@ struct sim_algorithm {
      * levels above, too. NULL: flat */
     const char *trees;
     const char *notice; /* Bcast: BCAST_TREE with its degree; NULL: flat */
-    /* the number that core/nc_select.h has for it, of Reduce, Allreduce, scans and Barrier;
-     * there are more that no rule chooses */
+    /* the number that core/nc_select.h has for it, of Reduce, Allreduce, scans and Barrier; of
+     * Alltoall and Reduce_scatter whether it is by rows; there are more that no rule chooses */
     int version;
     bool flag; /* Barrier: one flag releases all ranks */
 };
@@ -42,7 +44,7 @@ extern const struct sim_algorithm sim_algorithms[];
 struct sim_setting {
     struct sim_machine machine;
     int ranks, by_node;
-    size_t bytes; /* of the message; of a block in Allgather */
+    size_t bytes; /* of the message; of a block in Allgather, Alltoall and Reduce_scatter */
 };
 
 /* Runs an algorithm in a process of its own. False: that process has not come to its end. */

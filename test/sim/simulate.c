@@ -4,8 +4,8 @@
  *   simulate --ranking    what is fastest where, and what the rules of `auto` choose
  *   simulate --check      TAP: what the rules and doc/design-notes.md promise
  *
- *     COLLECTIVE                            bcast, reduce, allreduce, allgather, scan, exscan,
- *                                           barrier
+ *     COLLECTIVE                            bcast, reduce, allreduce, allgather, alltoall,
+ *                                           reduce_scatter, scan, exscan, barrier
  *
  *     --machine=PACKAGES:NUMA_NODES:CORES   2:2:16
  *     --ranks=N                             all cores
@@ -91,8 +91,8 @@ static void print_table(const struct sim_setting *s, enum sim_collective collect
 static const struct sim_algorithm *chosen(const struct sim_setting *s,
                                           enum sim_collective collective)
 {
-    const struct nc_situation here = {
-        .ranks = s->ranks, .numa_nodes = s->machine.packages * s->machine.numa_nodes > 1};
+    int numa_nodes = s->machine.packages * s->machine.numa_nodes;
+    const struct nc_situation here = {.ranks = s->ranks, .numa_nodes = numa_nodes > 1};
     int version = collective == SIM_REDUCE
                       ? (int) nc_select_reduce(&here, s->bytes, NC_REDUCE_INLINE)
                   : collective == SIM_ALLREDUCE
@@ -100,7 +100,11 @@ static const struct sim_algorithm *chosen(const struct sim_setting *s,
                   : collective == SIM_SCAN || collective == SIM_EXSCAN
                       ? (int) nc_select_scan(&here, s->bytes, NC_REDUCE_INLINE)
                   : collective == SIM_BARRIER ? (int) nc_select_barrier(&here)
-                                              : 0;
+                  : collective == SIM_ALLTOALL
+                      ? nc_select_alltoall_rows(numa_nodes, s->ranks / numa_nodes, s->bytes,
+                                                NC_INLINE_BYTES)
+                  : collective == SIM_REDUCE_SCATTER ? here.numa_nodes
+                                                     : 0;
     const struct sim_algorithm *a = sim_algorithms;
 
     while (a->collective != collective || a->version != version)
@@ -121,7 +125,7 @@ static bool is_hopeless(const struct sim_setting *s, const struct sim_algorithm 
 
     return (a->collective == SIM_ALLREDUCE && a->version == NC_ALLREDUCE_SYMMETRIC &&
             all > 1 << 20) ||
-           (a->collective == SIM_ALLGATHER && all > 4 << 20);
+           (a->collective >= SIM_ALLGATHER && a->collective <= SIM_REDUCE_SCATTER && all > 4 << 20);
 }
 
 static struct ranking rank(const struct sim_setting *s, enum sim_collective collective)
@@ -272,6 +276,8 @@ static void check_rules(void)
         [SIM_REDUCE] = 1.5,
         [SIM_ALLREDUCE] = 1.5,
         [SIM_ALLGATHER] = 1.1,
+        [SIM_ALLTOALL] = 1.1,
+        [SIM_REDUCE_SCATTER] = 1.1,
         /* a radix of 2 gains what it gains here only if an operation costs nothing, and if lines
          * that are read side by side come one after the other */
         [SIM_SCAN] = 1.6,
@@ -347,8 +353,8 @@ int main(int argc, char **argv)
     }
     for (int i = optind; i < argc; i++) {
         if (collective_named(argv[i]) == SIM_COLLECTIVES)
-            usage("COLLECTIVE: must be bcast, reduce, allreduce, allgather, scan, exscan or "
-                  "barrier");
+            usage("COLLECTIVE: must be bcast, reduce, allreduce, allgather, alltoall, "
+                  "reduce_scatter, scan, exscan or barrier");
     }
     if (packages < 1 || numa_nodes < 1 || cores < 1 || ranks > packages * numa_nodes * cores)
         usage("--machine: must have a core for each rank");

@@ -11,9 +11,6 @@
 
 #include "alltoall_rows.h"
 
-/* bytes of all blocks of a rank, at most: they are on the stack twice */
-enum { MOST = 8192 };
-
 /* A call. The blocks of the table's ranks have numbers by row and index, or by index and row. */
 struct table {
     const struct nc_blocks *sent, *received;
@@ -21,8 +18,9 @@ struct table {
     int rows, mates;                /* rows, and ranks of a row */
     size_t bytes;                   /* of a block */
     int *rank;                      /* [rows * mates] of the communicator, as a step needs it */
-    char near[MOST]; /* [mates][rows] T1: blocks by mate, for the ranks of my column */
-    char far[MOST];  /* [rows][mates] T2: the same by row */
+    /* [mates][rows] T1: blocks by mate, for the ranks of my column */
+    char near[NC_ALLTOALL_ROWS_BYTES];
+    char far[NC_ALLTOALL_ROWS_BYTES]; /* [rows][mates] T2: the same by row */
     struct nc_row packed, unpacked; /* the blocks behind the streams of T1, and of T3 */
 };
 
@@ -36,13 +34,9 @@ static size_t bytes_of(const struct nc_blocks *blocks)
 
 bool MPIDI_NUMACOLL_goes_by_rows(const struct nc_call *call, const struct nc_blocks *sent)
 {
-    size_t rows = (size_t) call->state->column.size, mates = (size_t) call->state->row.size, bytes;
-
-    if (sent->counts || rows < 2 || mates < 2)
-        return false;
-    bytes = bytes_of(sent);
-    return bytes <= NC_INLINE_BYTES / rows && bytes <= NC_INLINE_BYTES / mates &&
-           bytes <= MOST / (rows * mates);
+    return !sent->counts &&
+           nc_select_alltoall_rows(call->state->column.size, call->state->row.size, bytes_of(sent),
+                                   NC_INLINE_BYTES);
 }
 
 int MPIDI_NUMACOLL_exchange_end(struct nc_exchange *x)

@@ -193,6 +193,15 @@ enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, 
     return version;
 }
 
+/* ---- alltoall ---- */
+
+bool nc_select_alltoall_rows(int rows, int mates, size_t bytes, size_t inline_bytes)
+{
+    return rows > 1 && mates > 1 && bytes <= inline_bytes / (size_t) rows &&
+           bytes <= inline_bytes / (size_t) mates &&
+           bytes <= NC_ALLTOALL_ROWS_BYTES / (size_t) rows / (size_t) mates;
+}
+
 /* ---- above the node ---- */
 
 enum { NC_LEAST_CHUNK = 1024 }; /* bytes: the model never chooses less */
