@@ -36,13 +36,15 @@ static int move_typed(struct typed *t, size_t offset, unsigned char *packed, siz
     return 0;
 }
 
-static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int pack(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
+    (void) how;
     return move_typed(user, offset, packed, max, moved, 0);
 }
 
-static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int unpack(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
+    (void) how;
     return move_typed(user, offset, packed, max, moved, 1);
 }
 

@@ -379,10 +379,11 @@ struct rest {
     size_t first, count; /* bytes that are left out */
 };
 
-static int pack_rest(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int pack_rest(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
     const struct rest *rest = user;
 
+    (void) how;
     for (*moved = 0; *moved < max && offset < rest->operand->length - rest->count; offset++)
         ((char *) packed)[(*moved)++] =
             rest->operand->bytes[offset < rest->first ? offset : offset + rest->count];

@@ -44,13 +44,15 @@ static int move(struct sparse *s, size_t offset, unsigned char *packed, size_t m
     return 0;
 }
 
-static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int pack(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
+    (void) how;
     return move(user, offset, packed, max, moved, 0);
 }
 
-static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int unpack(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
+    (void) how;
     return move(user, offset, packed, max, moved, 1);
 }
 

@@ -7,24 +7,26 @@
 #include <limits.h>
 
 /* The two movers of a stream of one datatype, by MPICH's engine. user: a struct nc_typed. */
-static int pack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int pack(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
     struct nc_typed *t = user;
     MPI_Aint actual = 0;
     int mpi_errno = NC_TYPEREP_PACK(t->buffer, t->count, t->datatype, (MPI_Aint) offset, packed,
                                     (MPI_Aint) max, &actual);
 
+    (void) how;
     *moved = (size_t) actual;
     return mpi_errno;
 }
 
-static int unpack(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int unpack(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
     struct nc_typed *t = user;
     MPI_Aint actual = 0;
     int mpi_errno = NC_TYPEREP_UNPACK(packed, (MPI_Aint) max, t->buffer, t->count, t->datatype,
                                       (MPI_Aint) offset, &actual);
 
+    (void) how;
     *moved = (size_t) actual;
     return mpi_errno;
 }
@@ -65,6 +67,7 @@ void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed 
         stream->bytes = NULL;
         stream->pack = pack;
         stream->unpack = unpack;
+        stream->can_stream = false;
         stream->user = typed;
         stream->moved = 0;
         stream->held_bytes = 0;
@@ -138,8 +141,8 @@ static struct nc_stream *block_at(struct nc_row *row)
 }
 
 /* Moves up to max bytes between `packed` and the blocks of a row, by `copy`, block after block. */
-static int walk(struct nc_row *row, char *packed, size_t max, size_t *moved,
-                int (*copy)(struct nc_stream *stream, char *packed, size_t n))
+static int walk(struct nc_row *row, char *packed, size_t max, int how, size_t *moved,
+                int (*copy)(struct nc_stream *stream, char *packed, size_t n, int how))
 {
     int error = 0;
 
@@ -148,47 +151,52 @@ static int walk(struct nc_row *row, char *packed, size_t max, size_t *moved,
         size_t n = nc_stream_rest(stream) < max - *moved ? nc_stream_rest(stream) : max - *moved;
         if (n == 0)
             break;
-        error = copy(stream, packed + *moved, n);
+        error = copy(stream, packed + *moved, n, how);
         *moved += n;
     }
     return error;
 }
 
-/* One block's part of a move. Not counted as traffic: `packed` is private memory here, and the
- * caller counts the bytes when they go to or from shared memory. */
-static int in(struct nc_stream *stream, char *packed, size_t n)
+/* One block's part of a move. Not counted as traffic: the caller counts the bytes when they go to
+ * or from shared memory. */
+static int in(struct nc_stream *stream, char *packed, size_t n, int how)
 {
-    return nc_copy_in(stream, packed, n, 0, NULL);
+    return nc_copy_in(stream, packed, n, how, NULL);
 }
 
-static int out(struct nc_stream *stream, char *packed, size_t n)
+static int out(struct nc_stream *stream, char *packed, size_t n, int how)
 {
-    return nc_copy_out(stream, packed, n, 0, NULL);
+    return nc_copy_out(stream, packed, n, how, NULL);
 }
 
 /* The two movers of a row, see nc_mover. The stream of each block holds back parts of its elements
  * itself, so these movers always move `max` bytes. */
-static int pack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int pack_row(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
     (void) offset;
-    return walk(user, packed, max, moved, in);
+    return walk(user, packed, max, how, moved, in);
 }
 
-static int unpack_row(void *user, size_t offset, void *packed, size_t max, size_t *moved)
+static int unpack_row(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
 {
     (void) offset;
-    return walk(user, packed, max, moved, out);
+    return walk(user, packed, max, how, moved, out);
 }
 
 void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
                              const struct nc_blocks *b, struct nc_round whose)
 {
-    MPI_Aint size, elements = 0;
+    MPI_Aint size, elements = 0, true_lb;
 
     MPIR_Datatype_get_size_macro(b->datatype, size);
     for (int i = 0; i < whose.ranks; i++)
         elements += b->counts ? b->counts[nc_round_rank(&whose, i)] : b->count;
     *row = (struct nc_row){.blocks = b, .whose = whose};
     *stream = (struct nc_stream){
-        .pack = pack_row, .unpack = unpack_row, .user = row, .length = (size_t) (size * elements)};
+        .pack = pack_row,
+        .unpack = unpack_row,
+        .can_stream = elements > 0 && (MPIDI_NUMACOLL_is_builtin(b->datatype) ||
+                                       plain_bytes(b->datatype, &true_lb)),
+        .user = row,
+        .length = (size_t) (size * elements)};
 }

@@ -63,7 +63,7 @@ void nc_copy_bytes(void *to, const void *from, size_t n, int how)
 static int hold_packed(struct nc_stream *s)
 {
     size_t moved = 0;
-    int error = s->pack(s->user, s->moved, s->held, sizeof s->held, &moved);
+    int error = s->pack(s->user, s->moved, s->held, sizeof s->held, 0, &moved);
 
     s->moved += moved;
     s->held_bytes = moved;
@@ -83,13 +83,13 @@ static size_t take_held(struct nc_stream *s, char *to, size_t n)
 
 /* Packs the next n bytes: first what is held, then whole elements, then part of an element by way
  * of `held`. */
-static int pack(struct nc_stream *s, char *to, size_t n)
+static int pack(struct nc_stream *s, char *to, size_t n, int how)
 {
     size_t done = take_held(s, to, n);
 
     while (done < n) {
         size_t moved = 0;
-        int error = s->pack(s->user, s->moved, to + done, n - done, &moved);
+        int error = s->pack(s->user, s->moved, to + done, n - done, how, &moved);
         if (error)
             return error;
         s->moved += moved;
@@ -108,7 +108,7 @@ static int pack(struct nc_stream *s, char *to, size_t n)
 static int release_held(struct nc_stream *s)
 {
     size_t moved = 0;
-    int error = s->unpack(s->user, s->moved, s->held, s->held_bytes, &moved);
+    int error = s->unpack(s->user, s->moved, s->held, s->held_bytes, 0, &moved);
 
     s->moved += moved;
     s->held_bytes -= moved;
@@ -117,14 +117,14 @@ static int release_held(struct nc_stream *s)
 }
 
 /* Unpacks n bytes; what they leave of an element stays in `held` until the next fragment. */
-static int unpack(struct nc_stream *s, const char *from, size_t n)
+static int unpack(struct nc_stream *s, const char *from, size_t n, int how)
 {
     while (n > 0) {
         size_t moved = 0;
         int error;
 
         if (s->held_bytes == 0) {
-            error = s->unpack(s->user, s->moved, (void *) from, n, &moved);
+            error = s->unpack(s->user, s->moved, (void *) from, n, how, &moved);
             if (error)
                 return error;
             s->moved += moved;
@@ -160,7 +160,7 @@ int nc_copy_in(struct nc_stream *s, void *shared, size_t n, int how, struct nc_t
     if (s->bytes)
         nc_copy_bytes(shared, s->bytes + s->at, n, how);
     else
-        error = pack(s, shared, n);
+        error = pack(s, shared, n, how);
     s->at += n;
     if (traffic)
         nc_copy_count(traffic, n, how);
@@ -180,7 +180,7 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
     if (s->bytes)
         nc_copy_bytes(s->bytes + s->at, shared, n, how);
     else
-        error = unpack(s, shared, n);
+        error = unpack(s, shared, n, how);
     s->at += n;
     if (traffic)
         nc_copy_count(traffic, n, how);

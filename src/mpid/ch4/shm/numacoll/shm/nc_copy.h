@@ -20,13 +20,16 @@
 #define NC_ELEMENT 64
 
 /* Packs or unpacks at most `max` bytes, between `packed` and the user's buffer, from byte `offset`
- * of the packed form on. Moves whole basic elements only; *moved: bytes moved. 0 or an error. */
-typedef int (*nc_mover)(void *user, size_t offset, void *packed, size_t max, size_t *moved);
+ * of the packed form on. Moves whole basic elements only; *moved: bytes moved. how: bits of
+ * nc_copy_how, which only movers of streams that can_stream obey. 0 or an error. */
+typedef int (*nc_mover)(void *user, size_t offset, void *packed, size_t max, int how,
+                        size_t *moved);
 
 struct nc_stream {
     char *bytes; /* the buffer if it is contiguous; else NULL, and these reach it: */
     nc_mover pack, unpack;
-    void *user;    /* their first argument */
+    bool can_stream; /* they copy contiguous bytes, by the stores they are told to */
+    void *user;      /* their first argument */
     size_t length; /* bytes of the packed form */
     size_t at;     /* bytes that have gone in or out of shared memory so far */
     /* bytes that the mover has moved so far. Packing, it may be ahead of `at`, unpacking behind
@@ -59,7 +62,7 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 
 /* Bits that say how to copy and how to count. */
 enum nc_copy_how {
-    NC_COPY_STREAMING = 1, /* by streaming stores, past the caches, where nothing is packed */
+    NC_COPY_STREAMING = 1, /* by streaming stores, past the caches, where no types are packed */
     NC_COPY_REMOTE = 2,    /* count as remote: the shared memory is on another NUMA node */
 };
 

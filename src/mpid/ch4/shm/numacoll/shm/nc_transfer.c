@@ -127,7 +127,7 @@ static int copy_in(const struct nc_transfer *t, const struct nc_flow *flow, uint
     struct nc_paced paced = {.how = 0};
     int error = 0;
 
-    if (flow->stream->bytes)
+    if (flow->stream->bytes || flow->stream->can_stream)
         paced = nc_transfer_begin_copy(t, flow, before + behind);
     if (before > 0)
         error = nc_copy_in(flow->stream, slot, before, flow->how | paced.how, t->traffic);
