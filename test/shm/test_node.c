@@ -1001,11 +1001,13 @@ static void reduces_to_parts(void **state)
 static void scans(void **state)
 {
     (void) state;
+    has_streamed_results();
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
                        .kinds = "scan_step scan_chain",
                        .operations = 800,
                        .largest = 150000,
                        .delays = 100});
+    assert_true(has_streamed_results());
     check((struct run){.geometry = GEOMETRY(6, 2, 512, 2),
                        .kinds = "scan_step scan_chain",
                        .operations = 1000,

@@ -222,6 +222,19 @@ static bool goes_by_rows(const struct nc_reduction *r)
     return r->fits && r->commutative && r->plain && state->row.size > 1 && state->column.size > 1;
 }
 
+/* The result goes past the caches where it is combined at once, of two operands, and is not in the
+ * place of one, if the vector that this rank reads would not stay there. */
+static void stream_result(struct nc_reduction *r)
+{
+    const struct MPIDI_NUMACOLL_comm *state = r->call->state;
+
+    if (state->size == 2 && r->kernel.numbers && state->numbers.streaming &&
+        r->mine.buffer != r->result.buffer &&
+        nc_transfer_streams(MPIDI_NUMACOLL_transfer(r->call),
+                            (size_t) r->mine.count * r->element, 1))
+        r->kernel.numbers = state->numbers.streaming;
+}
+
 static int inside(const struct reduce_scatter *c)
 {
     struct nc_reduction *r = c->r;
@@ -236,6 +249,7 @@ static int inside(const struct reduce_scatter *c)
         if (!memory)
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
+    stream_result(r);
     for (; p.w < p.count; p.w++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));

@@ -90,6 +90,8 @@ static int along_chain(const struct scan *s, struct part *p)
 
     MPIDI_NUMACOLL_stream_init(&stream, &p->mine);
     MPIDI_NUMACOLL_operands_from(s->r, &p->mine, 0, p->result.buffer);
+    if (!s->r->call->across)
+        MPIDI_NUMACOLL_result_is_final(s->r);
     transfer = MPIDI_NUMACOLL_chain_transfer(s->r, nc_stream_rest(&stream));
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_scan_chain_node(&transfer, s->exclusive, &s->r->kernel, &stream, &unequal));

@@ -244,15 +244,15 @@ static void tree_round(struct reduce *r, uint64_t i)
     acknowledge(r, i + 1);
 }
 
-/* Whether the result goes past the caches: this rank reads as many bytes of its own, and that many
- * together would not stay there. Of several sources the first would bring the lines of the result
- * into the cache, as do operands in its place. */
+/* Whether the result goes past the caches: nobody gets it from this rank, which reads as many bytes
+ * of its own, and that many together would not stay there. Of several sources the first would bring
+ * the lines of the result into the cache, as do operands in its place. */
 static bool streams_result(const struct reduce *r)
 {
     const struct nc_op_kernel *c = r->kernel;
 
-    return r->part->parent < 0 && r->sources == 1 && c->numbers_streaming && c->mine != c->result &&
-           nc_transfer_streams(r->transfer, r->mine->header.total, 2);
+    return r->readers.count[0] == 0 && r->sources == 1 && c->numbers_streaming &&
+           c->mine != c->result && nc_transfer_streams(r->transfer, r->mine->header.total, 2);
 }
 
 static void up_the_tree(struct reduce *r)
@@ -261,12 +261,12 @@ static void up_the_tree(struct reduce *r)
 
     r->mine = &mine;
     begin(r);
-    if (streams_result(r))
-        r->numbers = r->kernel->numbers_streaming;
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
         mine.control = take_control(r);
     }
+    if (streams_result(r))
+        r->numbers = r->kernel->numbers_streaming;
     for (uint64_t i = 0; i < mine.fragments; i++)
         tree_round(r, i);
 }
@@ -388,6 +388,8 @@ static void along_the_chain(struct reduce *r, bool exclusive)
     begin(r);
     if (r->readers.count[0] > 0)
         mine.control = take_control(r);
+    else if (streams_result(r))
+        r->numbers = r->kernel->numbers_streaming;
     for (uint64_t i = 0; i < mine.fragments; i++)
         chain_round(r, exclusive, i);
 }
