@@ -20,17 +20,22 @@ def launches_of(build, peer, p):
 def chosen_peers(o):
     chosen = [p for p in plan.PEERS if re.fullmatch(o.only or ".*", p.file)]
     if not chosen:
-        fail(f"--only {o.only}: there are {', '.join(plan.PEERED_FILES)}")
+        fail(f"--only {o.only}: there are {', '.join({p.file: 0 for p in plan.PEERS})}")
     if o.quick:  # the first size of a list
         chosen = [p._replace(words=re.sub(r"(--sizes \w+),\S*", r"\1", p.words)) for p in chosen]
         chosen = [p._replace(seconds=1, takes=plan.PEERS_QUICK) for p in chosen]
     return chosen
 
 
-def rows_of(launches, p, r):
-    """The rows of one round; the library that is first in one round is last in the next."""
+def in_turn(launches, r):
+    """The names in the order of round r: the library that is first in one is last in the next."""
     names = list(launches)
-    for name in names[r % len(names) :] + names[: r % len(names)]:
+    return names[r % len(names) :] + names[: r % len(names)]
+
+
+def rows_of(launches, p, r):
+    """The rows of one round."""
+    for name in in_turn(launches, r):
         library, words, settings = launches[name]
         for row in library.bench(p.ranks, f"{words} --seconds {p.seconds}", settings)[0]:
             if p.numacoll == plan.SHARED and name == "numacoll" and row["single_copy"] != "shared":

@@ -172,8 +172,18 @@ PEERED_FILES = {
     "short": "2 ranks",
     "seven": "2 ranks",
     "crowded": "8 ranks on 2 processors",
+    "imb": "Intel MPI Benchmarks, 2 ranks",
 }
 PEERS_QUICK = 10  # seconds that the launches of a round take
+
+# ---- imb: the same by Intel MPI Benchmarks ----
+
+IMB = (
+    "Bcast Reduce Allreduce Scatter Scatterv Gather Gatherv Allgather Allgatherv Alltoall Alltoallv"
+    " Reduce_scatter -npmin 2 -root_shift 1 -iter 3000 -iter_policy off -time 20"
+)
+IMB_RANKS, IMB_SECONDS = 2, 5
+IMB_SIZES = [4, 16, 64, 256, 1024, 4096, 16384]  # bytes
 
 # ---- tables and pictures ----
 
