@@ -1001,10 +1001,15 @@ static void reduces_to_parts(void **state)
 static void scans(void **state)
 {
     (void) state;
-    has_streamed_results();
     check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
                        .kinds = "scan_step scan_chain",
-                       .operations = 800,
+                       .operations = 400,
+                       .largest = 150000,
+                       .delays = 100});
+    has_streamed_results();
+    check((struct run){.geometry = GEOMETRY(2, 8, 8192, 2),
+                       .kinds = "scan_chain",
+                       .operations = 2000,
                        .largest = 150000,
                        .delays = 100});
     assert_true(has_streamed_results());

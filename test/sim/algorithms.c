@@ -34,8 +34,8 @@ enum {
     GATHERED = 1, /* a way of Allgather that it does not have */
     PAIRS = 0,    /* ways of Alltoall and Reduce_scatter */
     ROWS = 1,
-    RADIX = 16,   /* ways of a scan that no rule chooses: the radix is so much less */
-    L2 = 1 << 20  /* bytes: of a core */
+    RADIX = 16,  /* ways of a scan that no rule chooses: the radix is so much less */
+    L2 = 1 << 20 /* bytes: of a core */
 };
 
 #define SCANS(collective) \

@@ -9,20 +9,13 @@
 
 #include "core/nc_pace.h"
 
-static unsigned gain = NC_PACE_COPIED;
-
 /* Whether the next fragment that is no trial is copied by streaming stores. */
-static bool prefers(const struct nc_pace *p, unsigned wanted)
+static bool streams(const struct nc_pace *p)
 {
     struct nc_pace settled = *p;
 
     settled.left = 1;
-    return nc_pace_streams(&settled, wanted);
-}
-
-static bool streams(const struct nc_pace *p)
-{
-    return prefers(p, gain);
+    return nc_pace_streams(&settled);
 }
 
 /* Copies n fragments of 8 KiB. ordinary, streaming: time of a fragment. Every `noise`-th fragment
@@ -33,11 +26,11 @@ static int copy(struct nc_pace *p, int n, uint64_t ordinary, uint64_t streaming,
     int streamed = 0;
 
     for (int i = 0; i < n; i++) {
-        bool kind = nc_pace_streams(p, gain);
+        bool kind = nc_pace_streams(p);
         uint64_t time = kind ? streaming : ordinary;
         if (noise && i % noise == noise - 1)
             time *= 100;
-        nc_pace_note(p, gain, kind, 8192, time);
+        nc_pace_note(p, kind, 8192, time);
         streamed += kind;
     }
     return streamed;
@@ -79,21 +72,6 @@ static void notices_a_change(void **state)
     assert_false(streams(&p));
 }
 
-/* Where the reader combines, only for a large gain; the same place may serve both. */
-static void asks_for_more(void **state)
-{
-    struct nc_pace p = {.left = 0};
-
-    (void) state;
-    gain = NC_PACE_COMBINED;
-    copy(&p, 1000, 2500, 1000, 0);
-    assert_false(streams(&p));
-    assert_true(prefers(&p, NC_PACE_COPIED));
-    copy(&p, 2 * (NC_PACE_MOST + 1), 6000, 1000, 0);
-    assert_true(streams(&p));
-    gain = NC_PACE_COPIED;
-}
-
 /* Not for a difference that is smaller than the noise. */
 static void stays(void **state)
 {
@@ -127,7 +105,7 @@ static void any_unit(void **state)
         for (size_t bytes = 64; bytes <= 16 << 20; bytes *= 8) {
             struct nc_pace p = {.left = 0};
             for (int k = 0; k < 1000; k++)
-                nc_pace_note(&p, gain, nc_pace_streams(&p, gain), bytes, times[i]);
+                nc_pace_note(&p, nc_pace_streams(&p), bytes, times[i]);
             assert_false(streams(&p));
         }
     }
@@ -135,12 +113,9 @@ static void any_unit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_faster),
-                                       cmocka_unit_test(tries_seldom),
-                                       cmocka_unit_test(notices_a_change),
-                                       cmocka_unit_test(asks_for_more),
-                                       cmocka_unit_test(stays),
-                                       cmocka_unit_test(bears_interruptions),
-                                       cmocka_unit_test(any_unit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_faster),    cmocka_unit_test(tries_seldom),
+        cmocka_unit_test(notices_a_change),    cmocka_unit_test(stays),
+        cmocka_unit_test(bears_interruptions), cmocka_unit_test(any_unit)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }

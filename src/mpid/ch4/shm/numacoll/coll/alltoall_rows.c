@@ -21,7 +21,7 @@ struct table {
     /* [mates][rows] T1: blocks by mate, for the ranks of my column */
     char near[NC_ALLTOALL_ROWS_BYTES];
     char far[NC_ALLTOALL_ROWS_BYTES]; /* [rows][mates] T2: the same by row */
-    struct nc_row packed, unpacked; /* the blocks behind the streams of T1, and of T3 */
+    struct nc_row packed, unpacked;   /* the blocks behind the streams of T1, and of T3 */
 };
 
 static size_t bytes_of(const struct nc_blocks *blocks)
@@ -34,9 +34,8 @@ static size_t bytes_of(const struct nc_blocks *blocks)
 
 bool MPIDI_NUMACOLL_goes_by_rows(const struct nc_call *call, const struct nc_blocks *sent)
 {
-    return !sent->counts &&
-           nc_select_alltoall_rows(call->state->column.size, call->state->row.size, bytes_of(sent),
-                                   NC_INLINE_BYTES);
+    return !sent->counts && nc_select_alltoall_rows(call->state->column.size, call->state->row.size,
+                                                    bytes_of(sent), NC_INLINE_BYTES);
 }
 
 int MPIDI_NUMACOLL_exchange_end(struct nc_exchange *x)

@@ -230,8 +230,8 @@ static void stream_result(struct nc_reduction *r)
 
     if (state->size == 2 && r->kernel.numbers && state->numbers.streaming &&
         r->mine.buffer != r->result.buffer &&
-        nc_transfer_streams(MPIDI_NUMACOLL_transfer(r->call),
-                            (size_t) r->mine.count * r->element, 1))
+        nc_transfer_streams(MPIDI_NUMACOLL_transfer(r->call), (size_t) r->mine.count * r->element,
+                            1))
         r->kernel.numbers = state->numbers.streaming;
 }
 

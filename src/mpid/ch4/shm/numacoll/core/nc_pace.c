@@ -3,14 +3,15 @@
 #include "nc_pace.h"
 
 /* Whether streaming stores are so much faster, as far as is known. */
-static bool is_faster(const struct nc_pace *p, unsigned gain)
+static bool is_faster(const struct nc_pace *p)
 {
-    return p->cost[true] > 0 && (uint64_t) p->cost[true] * gain < (uint64_t) p->cost[false] * 8;
+    return p->cost[true] > 0 &&
+           (uint64_t) p->cost[true] * NC_PACE_GAIN < (uint64_t) p->cost[false] * 8;
 }
 
-bool nc_pace_streams(const struct nc_pace *p, unsigned gain)
+bool nc_pace_streams(const struct nc_pace *p)
 {
-    return p->left > 0 ? is_faster(p, gain) : !is_faster(p, gain);
+    return p->left > 0 ? is_faster(p) : !is_faster(p);
 }
 
 /* A cost with another sample of it. A sample that is much larger was interrupted: of that only a
@@ -37,9 +38,9 @@ static void wait_for_trial(struct nc_pace *p, bool changed)
     p->left = p->interval;
 }
 
-void nc_pace_note(struct nc_pace *p, unsigned gain, bool streamed, size_t bytes, uint64_t time)
+void nc_pace_note(struct nc_pace *p, bool streamed, size_t bytes, uint64_t time)
 {
-    bool trial = p->left == 0, before = is_faster(p, gain);
+    bool trial = p->left == 0, before = is_faster(p);
 
     p->cost[streamed] = smoothed(p->cost[streamed], time * 16 * 64 / bytes, trial);
     if (!trial)
@@ -47,5 +48,5 @@ void nc_pace_note(struct nc_pace *p, unsigned gain, bool streamed, size_t bytes,
     else if (p->cost[!streamed] == 0)
         p->left = 1; /* the very first one: there is nothing to compare yet */
     else
-        wait_for_trial(p, is_faster(p, gain) != before);
+        wait_for_trial(p, is_faster(p) != before);
 }

@@ -27,17 +27,15 @@ struct nc_pace {
 #define NC_PACE_SOON 8
 #define NC_PACE_MOST 256
 
-/* How many times as fast streaming stores must be to be chosen, in eighths. The reader then finds
- * the fragment in memory and not in a cache. Where it combines what it reads it is the reader that
- * takes the longer, so they must win much more. */
-#define NC_PACE_COPIED   16
-#define NC_PACE_COMBINED 24
+/* How many times as fast streaming stores must be to be chosen, in eighths: the reader then finds
+ * the fragment in memory and not in a cache. */
+#define NC_PACE_GAIN 12
 
 /* Whether the next fragment is copied by streaming stores: by the faster kind, or as a trial. */
-bool nc_pace_streams(const struct nc_pace *pace, unsigned gain);
+bool nc_pace_streams(const struct nc_pace *pace);
 
 /* Takes down that a fragment of so many bytes (at least 64) has been copied, by streaming stores or
  * not, in `time` units of any clock, always the same one. */
-void nc_pace_note(struct nc_pace *pace, unsigned gain, bool streamed, size_t bytes, uint64_t time);
+void nc_pace_note(struct nc_pace *pace, bool streamed, size_t bytes, uint64_t time);
 
 #endif

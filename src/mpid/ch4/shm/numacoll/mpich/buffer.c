@@ -192,11 +192,11 @@ void MPIDI_NUMACOLL_row_init(struct nc_stream *stream, struct nc_row *row,
     for (int i = 0; i < whose.ranks; i++)
         elements += b->counts ? b->counts[nc_round_rank(&whose, i)] : b->count;
     *row = (struct nc_row){.blocks = b, .whose = whose};
-    *stream = (struct nc_stream){
-        .pack = pack_row,
-        .unpack = unpack_row,
-        .can_stream = elements > 0 && (MPIDI_NUMACOLL_is_builtin(b->datatype) ||
-                                       plain_bytes(b->datatype, &true_lb)),
-        .user = row,
-        .length = (size_t) (size * elements)};
+    *stream = (struct nc_stream){.pack = pack_row,
+                                 .unpack = unpack_row,
+                                 .can_stream = elements > 0 &&
+                                               (MPIDI_NUMACOLL_is_builtin(b->datatype) ||
+                                                plain_bytes(b->datatype, &true_lb)),
+                                 .user = row,
+                                 .length = (size_t) (size * elements)};
 }

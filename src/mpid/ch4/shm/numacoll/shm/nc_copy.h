@@ -30,8 +30,8 @@ struct nc_stream {
     nc_mover pack, unpack;
     bool can_stream; /* they copy contiguous bytes, by the stores they are told to */
     void *user;      /* their first argument */
-    size_t length; /* bytes of the packed form */
-    size_t at;     /* bytes that have gone in or out of shared memory so far */
+    size_t length;   /* bytes of the packed form */
+    size_t at;       /* bytes that have gone in or out of shared memory so far */
     /* bytes that the mover has moved so far. Packing, it may be ahead of `at`, unpacking behind
      * `at`, by the held_bytes bytes in `held`. */
     size_t moved;

@@ -51,7 +51,6 @@ static void begin(struct reduce *r)
     struct nc_flow *mine = r->mine;
 
     nc_transfer_begin(r->transfer, mine, r->stream, r->transfer->queue->rank);
-    mine->gain = NC_PACE_COMBINED;
     if (r->kept) {
         mine->kept_first = r->kept->first * element;
         mine->kept_end = mine->kept_first + r->kept->count * element;

@@ -100,8 +100,7 @@ void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct
         .stream = stream,
         .fragments = nc_frag_count(bytes, f),
         .rank = rank,
-        .how = nc_transfer_remote(t, rank),
-        .gain = NC_PACE_COPIED};
+        .how = nc_transfer_remote(t, rank)};
 }
 
 void nc_transfer_fill_slots(const struct nc_transfer *t, struct nc_flow *flow)
@@ -241,8 +240,7 @@ void nc_transfer_relay(const struct nc_transfer *t, const struct nc_flow *flow, 
                        char *slot)
 {
     size_t bytes = nc_transfer_bytes(flow, i);
-    const struct nc_flow mine = {
-        .header = flow->header, .rank = t->queue->rank, .gain = NC_PACE_COPIED};
+    const struct nc_flow mine = {.header = flow->header, .rank = t->queue->rank};
     struct nc_paced paced = nc_transfer_begin_copy(t, &mine, bytes);
 
     nc_copy_bytes(slot, nc_transfer_source(t, flow, i), bytes, paced.how);

@@ -66,10 +66,9 @@ struct nc_flow {
     /* fragments moved so far; only roots of scatters and gathers use it, and senders of
      * nc_transfer_sends */
     uint64_t next;
-    int rank;      /* the rank whose region has the slots */
-    int how;       /* bits of nc_copy_how for the copies */
-    unsigned gain; /* of nc_pace, for the copies into slots */
-    int copied;    /* 0, or the error of a copy; after it no more is copied */
+    int rank;   /* the rank whose region has the slots */
+    int how;    /* bits of nc_copy_how for the copies */
+    int copied; /* 0, or the error of a copy; after it no more is copied */
 };
 
 /* Where a message is that does not go through the queue. */
@@ -256,8 +255,7 @@ static inline char *nc_transfer_take_slot(const struct nc_transfer *transfer,
 /* A copy into a slot, or part of one, whose time tells which stores are faster. */
 struct nc_paced {
     struct nc_pace *pace; /* NULL: its time does not count */
-    unsigned gain;
-    uint64_t began; /* by nc_copy_clock */
+    uint64_t began;       /* by nc_copy_clock */
     size_t bytes;
     int how; /* the kind of stores to use: a bit of nc_copy_how, or 0 */
 };
@@ -268,13 +266,13 @@ struct nc_paced {
 static inline struct nc_paced nc_transfer_begin_copy(const struct nc_transfer *transfer,
                                                      const struct nc_flow *message, size_t bytes)
 {
-    struct nc_paced paced = {.gain = message->gain, .bytes = bytes};
+    struct nc_paced paced = {.bytes = bytes};
 
     if (!NC_COPY_STREAMS || message->header.total <= transfer->paces_above ||
         bytes < NC_PACED_BYTES)
         return paced;
     paced.pace = &transfer->pace[message->rank];
-    paced.how = nc_pace_streams(paced.pace, paced.gain) ? NC_COPY_STREAMING : 0;
+    paced.how = nc_pace_streams(paced.pace) ? NC_COPY_STREAMING : 0;
     paced.began = nc_copy_clock();
     return paced;
 }
@@ -282,8 +280,7 @@ static inline struct nc_paced nc_transfer_begin_copy(const struct nc_transfer *t
 static inline void nc_transfer_end_copy(const struct nc_paced *paced)
 {
     if (paced->pace)
-        nc_pace_note(paced->pace, paced->gain, paced->how != 0, paced->bytes,
-                     nc_copy_clock() - paced->began);
+        nc_pace_note(paced->pace, paced->how != 0, paced->bytes, nc_copy_clock() - paced->began);
 }
 
 /* Copies fragment i from the stream into a slot that is free, and announces it. An error of the
