@@ -14,7 +14,7 @@
 enum { MOST_RANKS = 300, MOST_ROWS = 200 };
 
 static void (*const fill[COMMANDS])(const struct options *, struct table *) = {
-    queue_fill, tree_fill, barrier_fill, predict_fill, why_fill};
+    queue_fill, tree_fill, barrier_fill, messages_fill, predict_fill, why_fill};
 
 /* How many rows the options make, about. */
 static uint64_t rows_of(const struct options *o)

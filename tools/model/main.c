@@ -12,9 +12,11 @@ int main(int argc, char **argv)
                                         struct table *) = {[QUEUE] = queue_fill,
                                                            [TREE] = tree_fill,
                                                            [BARRIER] = barrier_fill,
+                                                           [MESSAGES] = messages_fill,
                                                            [PREDICT] = predict_fill,
                                                            [WHY] = why_fill};
-    static const char *const names[COMMANDS] = {"queue", "tree", "barrier", "predict", "why"};
+    static const char *const names[COMMANDS] = {"queue",    "tree",    "barrier",
+                                                "messages", "predict", "why"};
     struct options options;
     struct table *table;
 

@@ -22,7 +22,7 @@ enum { WRONG_ARGUMENTS = 2 }; /* exit status */
 
 /* ---- options.c ---- */
 
-enum command { QUEUE, TREE, BARRIER, PREDICT, WHY, COMMANDS };
+enum command { QUEUE, TREE, BARRIER, MESSAGES, PREDICT, WHY, COMMANDS };
 enum output { OUTPUT_TEXT, OUTPUT_CSV, OUTPUT_JSON };
 
 /* What a table has a row for each value of. */
@@ -36,7 +36,7 @@ enum over {
     OVER_RANKS
 };
 
-/* The collectives that predict and why know. */
+/* The collectives that predict and why know; messages knows those up to ALLREDUCE. */
 enum collective { BCAST, REDUCE, ALLREDUCE, SCATTER, GATHER, ALLGATHER, BARRIERS, COLLECTIVES };
 
 /* The algorithms of tree, a bit each. */
@@ -67,7 +67,7 @@ struct options {
     int ranks, degree; /* degree 0: the best */
     unsigned trees;
     struct nc_model_link link;
-    /* barrier, predict, why */
+    /* barrier, messages, predict, why */
     struct cluster_options cluster;
     enum collective collective;
     struct nc_links lines; /* inside a node: seconds to fetch a line, and to copy a byte */
@@ -171,6 +171,7 @@ void job_describe(const struct job *job, struct table *table);
 void queue_fill(const struct options *options, struct table *table);
 void tree_fill(const struct options *options, struct table *table);
 void barrier_fill(const struct options *options, struct table *table);
+void messages_fill(const struct options *options, struct table *table);
 void predict_fill(const struct options *options, struct table *table);
 void why_fill(const struct options *options, struct table *table);
 

@@ -26,6 +26,9 @@ static const struct {
     [BARRIER] = {"barrier", "",
                  "What the barriers cost on a machine: signals, crossings of NUMA nodes and "
                  "packages, and time."},
+    [MESSAGES] = {"messages", "COLLECTIVE [SIZE]",
+                  "How many messages leave each NUMA node, package, node or switch: by trees and "
+                  "exchanges of all ranks, and by the groups of the levels."},
     [PREDICT] = {"predict", "COLLECTIVE [SIZE]",
                  "The time of the algorithms of a collective on a machine and network, by formulas "
                  "of pipelines."},
@@ -82,7 +85,7 @@ enum {
 enum {
     OF_QUEUE = 1 << QUEUE,
     OF_TREE = 1 << TREE,
-    OF_MACHINE = 1 << BARRIER | 1 << PREDICT | 1 << WHY,
+    OF_MACHINE = 1 << BARRIER | 1 << MESSAGES | 1 << PREDICT | 1 << WHY,
     OF_ALL = OF_QUEUE | OF_TREE | OF_MACHINE
 };
 
@@ -135,7 +138,8 @@ static const struct {
     {{"memory", KEY_MEMORY, "NS", 0,
       "nanoseconds that the memory of a NUMA node takes for a byte (0.0125)", 1},
      1 << PREDICT},
-    {{"links", KEY_LINKS, "L:A/B,..", 0, "between nodes, as LINKS", 1}, OF_MACHINE},
+    {{"links", KEY_LINKS, "L:A/B,..", 0, "between nodes, as LINKS", 1},
+     OF_MACHINE & ~(1 << MESSAGES)},
     {{"csv", KEY_CSV, 0, 0, "write the rows as CSV", 2}, OF_ALL},
     {{"json", KEY_JSON, 0, 0, "write JSON", 2}, OF_ALL},
     {{"plot", KEY_PLOT, "FILE", 0, "also draw the rows: .png or .svg", 2}, OF_ALL}};
@@ -438,7 +442,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void find_command(struct options *o, int argc, char **argv)
 {
     static const char doc[] =
-        "Commands: queue, tree (the formulas of the papers), barrier, predict, why (any machine). "
+        "Commands: queue, tree (the formulas of the papers), barrier, messages, predict, why (any "
+        "machine). "
         "numacoll-model COMMAND --help lists the options of a command.\v"
         "Exit status 2, after one line: a wrong word or option.";
     const struct argp all = {0, parse_none, "COMMAND [OPTION...]", doc, 0, 0, 0};
@@ -449,7 +454,7 @@ static void find_command(struct options *o, int argc, char **argv)
     if (argc > 1 && argv[1][0] == '-' && argv[1][1])
         parse_or_end(&all, 2, argv, NULL);
     if (argc < 2)
-        errx(WRONG_ARGUMENTS, "COMMAND: must be one of queue, tree, barrier, predict, why");
+        errx(WRONG_ARGUMENTS, "COMMAND: must be one of queue, tree, barrier, messages, predict, why");
     o->command = (enum command) parse_word("COMMAND ", argv[1], names, COMMANDS);
 }
 

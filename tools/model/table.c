@@ -11,7 +11,7 @@
 #include "common/arguments.h"
 #include "model.h"
 
-enum { MOST_COLUMNS = 16, MOST_FACTS = 32 };
+enum { MOST_COLUMNS = 32, MOST_FACTS = 32 };
 
 struct cell {
     const char *text; /* NULL: the number */
