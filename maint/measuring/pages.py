@@ -27,32 +27,44 @@ def whole(kept):
     return "\n\n".join(parts)
 
 
-# <!-- measure SET FILE.. -->: a table; <!-- measure SET -->: machine and commands;
-# <!-- measure others -->: the sets that no marker of the page names
-MARKED = re.compile(r"(<!-- measure (.*?) -->\n)(.*?)(<!-- end -->)", re.S)
+def marked(kind):
+    """What is between the markers <!-- KIND WORDS.. --> and <!-- end --> of a page: a match has the
+    first marker, the words, the text and the last marker."""
+    return re.compile(rf"(<!-- {kind} (.*?) -->\n)(.*?)(<!-- end -->)", re.S)
 
 
-def filled(text, top):
-    """A page's text with new text between its markers; where there are no files yet it stays."""
-    named = {m[2].split()[0] for m in MARKED.finditer(text)}
+def filled(text, kind, make):
+    """A page's text with what `make` returns for the words of each marker below the marker; where
+    that is None the text stays."""
 
     def fill(m):
-        name, *files = m[2].split()
+        made = make(*m[2].split())
+        return m[0] if made is None else f"{m[1]}\n{made}\n\n{m[4]}"
+
+    return marked(kind).sub(fill, text)
+
+
+def measured(text, top):
+    """A page's text with its tables from the files; where there are no files yet it stays.
+
+    <!-- measure SET FILE.. -->: a table; <!-- measure SET -->: machine and commands; <!-- measure
+    others -->: the sets that no marker of the page names"""
+    named = {m[2].split()[0] for m in marked("measure").finditer(text)}
+
+    def make(name, *files):
         kept = Set(top / "doc/measurements" / name)
         if name == "others":
-            made = "\n\n".join(whole(s) for s in all_sets(top) if s.name not in named) or "None."
-        elif not kept.files or set(files) - set(kept.files):
-            return m[0]
-        else:
-            made = table_of(kept, files) if files else description(kept)
-        return f"{m[1]}\n{made}\n\n{m[4]}"
+            return "\n\n".join(whole(s) for s in all_sets(top) if s.name not in named) or "None."
+        if not kept.files or set(files) - set(kept.files):
+            return None
+        return table_of(kept, files) if files else description(kept)
 
-    return MARKED.sub(fill, text)
+    return filled(text, "measure", make)
 
 
 def tables(o):
     pages = [o.top / "README.md", o.top / "doc/measurements.md"]
-    changed = {p: filled(p.read_text(), o.top) for p in pages}
+    changed = {p: measured(p.read_text(), o.top) for p in pages}
     changed = {p: text for p, text in changed.items() if text != p.read_text()}
     if o.check and changed:
         sys.exit(f"{', '.join(p.name for p in changed)}: run maint/measure tables")

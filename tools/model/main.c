@@ -8,13 +8,9 @@
 
 int main(int argc, char **argv)
 {
-    static void (*const fill[COMMANDS])(const struct options *,
-                                        struct table *) = {[QUEUE] = queue_fill,
-                                                           [TREE] = tree_fill,
-                                                           [BARRIER] = barrier_fill,
-                                                           [MESSAGES] = messages_fill,
-                                                           [PREDICT] = predict_fill,
-                                                           [WHY] = why_fill};
+    static void (*const fill[COMMANDS])(const struct options *, struct table *) = {
+        [QUEUE] = queue_fill,       [TREE] = tree_fill,       [BARRIER] = barrier_fill,
+        [MESSAGES] = messages_fill, [PREDICT] = predict_fill, [WHY] = why_fill};
     static const char *const names[COMMANDS] = {"queue",    "tree",    "barrier",
                                                 "messages", "predict", "why"};
     struct options options;

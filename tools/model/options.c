@@ -454,7 +454,8 @@ static void find_command(struct options *o, int argc, char **argv)
     if (argc > 1 && argv[1][0] == '-' && argv[1][1])
         parse_or_end(&all, 2, argv, NULL);
     if (argc < 2)
-        errx(WRONG_ARGUMENTS, "COMMAND: must be one of queue, tree, barrier, messages, predict, why");
+        errx(WRONG_ARGUMENTS,
+             "COMMAND: must be one of queue, tree, barrier, messages, predict, why");
     o->command = (enum command) parse_word("COMMAND ", argv[1], names, COMMANDS);
 }
 

@@ -1,0 +1,237 @@
+"""What maint/papers shows in doc/papers.md: the commands behind each figure, and how their output
+is shown. Nothing here is timed: the commands count, simulate or compute. Ratios of times come from
+files that maint/measure has kept."""
+import json
+import os
+import statistics
+import subprocess
+
+from .plan import record
+from .sets import Set, grouped
+from .tables import bytes_text, ratio_text, table
+
+# The machines of the papers: hwloc's words for numacoll-model and numacoll-topo
+BROADWELL = "--machine=2:1:8"  # of test/sim: packages, NUMA nodes of each, cores of each
+KUNPENG = '--synthetic "package:2 numa:2 core:32 pu:1"'
+TEN_NODES = KUNPENG + " --nodes $(seq -s , 10)"
+NETWORK = "<(printf 'node01 leaf1 spine1\\nnode02 leaf1 spine1\\nnode48 leaf3 spine1\\n')"
+SIMULATE, CROSSINGS = "test/sim/bin/simulate", "test/shm/bin/crossings"
+TREES = "--algorithms linear,knomial,pipelined_binary,chain"
+BARRIERS = f"numacoll-model barrier {KUNPENG}"
+
+# What commands print, as it is. {plot} in one of them becomes the option that draws `picture`
+Printed = record("Printed", "commands picture", None)
+# A table: a column for each value of the placeholder, which stands in the command, and a row for
+# each row of the command's JSON, named by `row`. A cell has the numbers of `cells`. `varies`: a last
+# column has the coefficient of variation of this number over the values, in percent
+Grid = record("Grid", "command placeholder values row cells varies", None)
+# Times of numacoll over those of Open MPI in kept files of `peers`, 2 ranks
+Ratios = record("Ratios", "collectives")
+
+FIGURES = {
+    # Kurnosov, Tokmasheva 2020
+    "bcast-segment": Printed(
+        [
+            'numacoll-topo --synthetic "core:8 pu:1" --slots 8 --fragment 8192 --sets 2'
+            " | sed -n '/^segment/,$p'"
+        ]
+    ),
+    "bcast-queues": Printed(["numacoll-model queue --table"]),
+    "bcast-fragments": Printed(["numacoll-model queue --queue 4M"]),
+    "bcast-slots": Printed(["numacoll-model queue --over slots --fragment 8K"]),
+    "bcast-saw": Printed(
+        ["numacoll-model queue --slots 32 --step 128{plot} | sed -n 1,3p"], "papers-saw.svg"
+    ),
+    "bcast-trees": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 bcast"]),
+    "bcast-times": Ratios(["bcast"]),
+    # Romanyuta, Kurnosov 2022
+    "blocks-times": Ratios(["scatterv", "gatherv", "allgatherv"]),
+    "blocks": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 allgather"]),
+    # Kurnosov 2023
+    "groups-cluster": Printed(
+        [
+            'numacoll-topo --synthetic "package:2 core:18 pu:1" --nodes node01,node02,node48 \\\n'
+            f"    --network {NETWORK} \\\n"
+            "    -n 108 | grep ^process"
+        ]
+    ),
+    "groups-bcast": Printed(
+        [f"numacoll-model messages bcast {TEN_NODES} | sed 1,/^$/d"]
+        + [f"numacoll-model messages bcast {TEN_NODES} \\\n    --map-by numa | sed 1,/^$/d"]
+    ),
+    "groups-allreduce": Printed(
+        [
+            f"numacoll-model messages allreduce 1M {TEN_NODES} \\\n    --levels numa,node | sed 1,/^$/d"
+        ]
+    ),
+    "groups-inside": Printed([f"{SIMULATE} --machine=2:2:32 --bytes=16384 reduce allreduce"]),
+    "groups-times": Ratios(["reduce", "bcast", "allreduce"]),
+    # Kurnosov, Tokmasheva 2022
+    "barrier-groups": Printed(
+        [
+            f"numacoll-topo {KUNPENG} | grep ^process",
+            f"numacoll-topo {KUNPENG} --map-by numa -n 14 | grep ^process",
+        ]
+    ),
+    "barrier-ranks": Grid(BARRIERS + " -n P", "P", [2, 4, 8, 16, 32, 64, 128], "barrier", ["us"]),
+    "barrier-mappings": Grid(
+        BARRIERS + " --map-by HOW",
+        "HOW",
+        ["core", "numa", "package"],
+        "barrier",
+        ["crossings", "chain", "us"],
+        "us",
+    ),
+    "barrier-crossings": Printed([f"{CROSSINGS} | grep '^# '"]),
+    "barrier-simulated": Printed(
+        [f"{SIMULATE} --machine=2:2:32 --mapping={how} barrier" for how in ("core", "numa")]
+    ),
+    # Kurnosov 2019
+    "tree-shapes": Printed(
+        [
+            "for tree in flat kary balanced knomial chain; do\n"
+            '      numacoll-topo --synthetic "core:9 pu:1" --tree $tree --degree 2'
+            " | grep -e '->' -e ^notification\n"
+            "  done"
+        ]
+    ),
+    "tree-degrees": Printed(["numacoll-model tree --over degree --to 8 --message 0 --link 1/0"]),
+    "tree-optimum": Printed(
+        ["for m in 1M 2M 3M; do numacoll-model tree --message $m | grep s_opt; done"]
+    ),
+    "tree-segments": Printed(
+        [
+            "numacoll-model tree --over segment --from 512 --to 64K"
+            " --algorithms chain,pipelined_binary{plot}"
+        ],
+        "papers-segments.svg",
+    ),
+    "tree-messages": Printed(
+        [f"numacoll-model tree --over message --to 8M {TREES}{{plot}}"], "papers-trees.svg"
+    ),
+    "tree-ranks": Printed(
+        [f"for p in 4 16 64 256 1024; do numacoll-model tree -n $p {TREES} | grep ^best; done"]
+    ),
+    "tree-choice": Printed(
+        [
+            'for m in 1K 64K 1M; do numacoll-model why bcast $m --synthetic "core:1 pu:1" \\\n'
+            "    --nodes $(seq -s , 128) --links '*:50/47' | grep ^top; done"
+        ]
+    ),
+}
+
+# ---- running ----
+
+
+class Shell:
+    """Runs commands, in the folder of the sources, with the tools of an installation."""
+
+    def __init__(self, top, prefix):
+        self.top, self.missing = top, set()
+        path = f"{prefix}/bin:{os.environ['PATH']}"
+        self.environment = {"PATH": path, "HOME": os.environ.get("HOME", "/"), "LC_ALL": "C.UTF-8"}
+
+    def output(self, command):
+        """Of a command that must not fail."""
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=str(self.top),
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            universal_newlines=True,
+        )
+        if done.returncode:
+            raise SystemExit(f"papers: exit status {done.returncode}: {command}")
+        return done.stdout.rstrip("\n")
+
+    def build(self):
+        """The programs of tests that count and simulate; the simulation needs SimGrid."""
+        self.output("make -s -C test/shm bin/crossings")
+        header = "echo '#include <simgrid/s4u.hpp>' | g++ -x c++ -E - >/dev/null 2>&1"
+        if self.output(f"{header} || echo none") == "none":
+            self.missing.add(SIMULATE)
+        else:
+            self.output("make -s -C test/sim bin/simulate")
+
+    def can(self, figure):
+        """Whether its programs, or its files, are there."""
+        if isinstance(figure, Ratios):
+            return all(file in peers(self.top).files for file in PEERS_FILES)
+        commands = figure.commands if isinstance(figure, Printed) else [figure.command]
+        return not any(program in c for program in self.missing for c in commands)
+
+
+# ---- showing ----
+
+
+def indented(text):
+    return "\n".join(("    " + line).rstrip() for line in text.split("\n"))
+
+
+def printed(figure, shell, draws):
+    """The commands, each with what it prints; and the picture."""
+    option = f" --plot doc/img/{figure.picture}"
+    parts = []
+    for command in figure.commands:
+        shown = command.replace("{plot}", option)
+        output = shell.output(shown if draws else command.replace("{plot}", ""))
+        parts.append(indented(f"$ {shown}\n{output}"))
+    if figure.picture:
+        parts.append(f"![](img/{figure.picture})")
+    return "\n\n".join(parts)
+
+
+def variation(numbers):
+    """The coefficient of variation, percent."""
+    mean = sum(numbers) / len(numbers)
+    return 100 * (sum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1)) ** 0.5 / mean
+
+
+def grid(figure, shell):
+    """The command, and its table."""
+    columns = []
+    for value in figure.values:
+        command = figure.command.replace(figure.placeholder, str(value))
+        rows = json.loads(shell.output(command + " --json"))["rows"]
+        columns.append({row[figure.row]: row for row in rows})
+    head = [f"{figure.row}: {' / '.join(figure.cells)}", *map(str, figure.values)]
+    lines = []
+    for name in columns[0]:
+        cells = [" / ".join(f"{c[name][key]:.6g}" for key in figure.cells) for c in columns]
+        if figure.varies:
+            cells.append(f"{variation([c[name][figure.varies] for c in columns]):.1f}")
+        lines.append([name, *cells])
+    head += ["variation, %"] * bool(figure.varies)
+    return f"{indented('$ ' + figure.command)}\n\n{table(head, lines)}"
+
+
+PEERS_FILES = ["short", "long"]
+
+
+def peers(top):
+    return Set(top / "doc/measurements/peers")
+
+
+def ratio(rows):
+    """Of rows of one collective and size: the median of the rounds' ratios."""
+    rounds = [{r["library"]: float(r["median_us"]) for r in g} for g in rows.values()]
+    return ratio_text(statistics.median(r["numacoll"] / r["Open MPI"] for r in rounds))
+
+
+def ratios(figure, shell):
+    """A row for each collective, a column for each size."""
+    rows = [r for file in PEERS_FILES for r in peers(shell.top).rows(file)]
+    of = grouped(rows, "collective", "bytes")
+    sizes = sorted({int(r["bytes"]) for r in rows})
+    lines = [
+        [c] + [ratio(grouped(of[c, str(s)], "round")) for s in sizes] for c in figure.collectives
+    ]
+    return table([""] + [bytes_text(s) for s in sizes], lines)
+
+
+def shown(figure, shell, draws):
+    if isinstance(figure, Ratios):
+        return ratios(figure, shell)
+    if isinstance(figure, Grid):
+        return grid(figure, shell)
+    return printed(figure, shell, draws)
