@@ -7,7 +7,9 @@
  * among all ranks: elements larger than a slot, nodes whose ranks are mixed, and on several nodes
  * elements that are not plain (reduction.h).
  *
- * Everywhere operands are combined in the order of ranks, so any operation may be used. */
+ * Everywhere operands are combined in the order of ranks, so any operation may be used. A rank that
+ * has met an error sends no elements from then on, which their readers find too few: what it has is
+ * not right, and so the error comes to all whose result it is in. */
 
 #include "bodies.h"
 #include "net.h"
@@ -65,20 +67,23 @@ static int total_end(const struct scan *s, const struct part *p, const struct nc
 
 /* ---- inside a node ---- */
 
-/* One operation of the node: sends `sent`, and combines what comes with `own` in `to`. */
-static int step(const struct scan *s, const struct nc_scan_step *step, struct nc_typed *sent,
-                const struct nc_typed *own, const struct nc_typed *to)
+/* One operation of the node: sends `sent`, and combines what comes with `own` in `to`. *mpi_errno:
+ * the first error of this rank so far. */
+static void step(const struct scan *s, const struct nc_scan_step *step, const struct nc_typed *sent,
+                 const struct nc_typed *own, const struct nc_typed *to, int *mpi_errno)
 {
+    struct nc_typed from = *sent;
     struct nc_stream stream;
     bool unequal;
-    int mpi_errno;
 
-    MPIDI_NUMACOLL_stream_init(&stream, sent);
+    if (*mpi_errno)
+        from.count = 0;
+    MPIDI_NUMACOLL_stream_init(&stream, &from);
     MPIDI_NUMACOLL_operands_from(s->r, own, 0, to->buffer);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_scan_step_node(MPIDI_NUMACOLL_transfer(s->r->call), step,
-                                                       &s->r->kernel, &stream, &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
-    return mpi_errno;
+    MPIDI_NUMACOLL_keep_first(
+        mpi_errno, MPIDI_NUMACOLL_error(nc_scan_step_node(MPIDI_NUMACOLL_transfer(s->r->call), step,
+                                                          &s->r->kernel, &stream, &unequal)));
+    MPIDI_NUMACOLL_keep_first(mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
 }
 
 static int along_chain(const struct scan *s, struct part *p)
@@ -100,19 +105,17 @@ static int along_chain(const struct scan *s, struct part *p)
 }
 
 /* The steps across and down. total: memory for p->n elements, on the last rank of a block. */
-static int between_blocks(const struct scan *s, const struct nc_scan_plan *plan, struct part *p,
-                          struct nc_typed *total)
+static void between_blocks(const struct scan *s, const struct nc_scan_plan *plan,
+                           const struct part *p, const struct nc_typed *total, int *mpi_errno)
 {
     const struct nc_scan_step *next = plan->step + plan->up;
-    int mpi_errno = MPI_SUCCESS;
 
     for (int i = 0; i < plan->across; i++, next++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, step(s, next, total, total, total));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, step(s, next, total, &p->result, &p->result));
-    return mpi_errno;
+        step(s, next, total, total, total, mpi_errno);
+    step(s, next, total, &p->result, &p->result, mpi_errno);
 }
 
-static int by_steps(const struct scan *s, struct part *p)
+static int by_steps(const struct scan *s, const struct part *p)
 {
     const struct nc_scan_plan *plan = &s->r->call->choice->scan[s->exclusive];
     struct nc_typed total = p->result;
@@ -129,13 +132,13 @@ static int by_steps(const struct scan *s, struct part *p)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, total_begin(s, p, &total));
     }
     for (int i = 0; i < plan->up; i++) {
-        struct nc_typed *from = i == 0 ? &p->mine : &p->result;
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, step(s, &plan->step[i], from, from, &p->result));
+        const struct nc_typed *from = i == 0 ? &p->mine : &p->result;
+        step(s, &plan->step[i], from, from, &p->result, &mpi_errno);
     }
     if (has_total)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, total_end(s, p, &total, plan->joins));
     if (plan->down)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, between_blocks(s, plan, p, &total));
+        between_blocks(s, plan, p, &total, &mpi_errno);
     MPL_free(allocated);
     return mpi_errno;
 }
@@ -172,18 +175,23 @@ static int rank_at(const struct line *l, int place)
     return l->rank ? l->rank[place] : place;
 }
 
+/* Bytes to send of a total. */
+static size_t sent_bytes(const struct scan *s, const struct line *l)
+{
+    return l->net.mpi_errno ? 0 : (size_t) l->total.count * s->r->element;
+}
+
 /* Sends the total `distance` places on. */
 static void send_total(const struct scan *s, struct line *l, int distance, MPIR_Request **sent)
 {
-    size_t bytes = (size_t) l->total.count * s->r->element;
-    struct nc_typed packed = {l->packed[1], (MPI_Aint) bytes, NC_TYPE_BYTE};
+    struct nc_typed packed = {l->packed[1], (MPI_Aint) sent_bytes(s, l), NC_TYPE_BYTE};
 
     if (l->place + distance >= l->ranks)
         return;
-    if (packed.buffer)
+    if (packed.buffer && packed.count > 0)
         MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_copy_own(&l->total, &packed));
-    MPIDI_NUMACOLL_net_send(&l->net, packed.buffer ? packed.buffer : l->total.buffer, bytes,
-                            rank_at(l, l->place + distance), s->tag, sent);
+    MPIDI_NUMACOLL_net_send(&l->net, packed.buffer ? packed.buffer : l->total.buffer,
+                            sent_bytes(s, l), rank_at(l, l->place + distance), s->tag, sent);
 }
 
 /* Sends the total, and reads that of the rank as many places before, if there are such ranks.
@@ -320,8 +328,8 @@ static void hand_on(const struct scan *s, struct line *l, struct chain *c)
     if (l->place > 0)
         MPIDI_NUMACOLL_net_keep(&l->net, join(s, &l->total, &l->before));
     MPIDI_NUMACOLL_net_await(&l->net, &c->sent);
-    MPIDI_NUMACOLL_net_send(&l->net, l->total.buffer, bytes, rank_at(l, l->place + 1), s->tag,
-                            &c->sent);
+    MPIDI_NUMACOLL_net_send(&l->net, l->total.buffer, sent_bytes(s, l), rank_at(l, l->place + 1),
+                            s->tag, &c->sent);
 }
 
 /* Bytes of a chunk: of WINDOW, at most what the buffers have room for. */
@@ -334,50 +342,50 @@ static size_t chunk_bytes(const struct scan *s)
 
 /* The node's ranks get from its last one what the nodes before have together, and combine it with
  * what they have. */
-static int tell_node(const struct scan *s, const struct part *p, struct nc_typed *before)
+static void tell_node(const struct scan *s, struct line *l, const struct part *p)
 {
     struct MPIDI_NUMACOLL_comm *state = s->r->call->state;
-    int mpi_errno = MPI_SUCCESS;
+    struct nc_typed told = l->before;
     struct nc_stream stream;
     size_t sent;
 
     if (state->all.nodes.place == 0)
-        return MPI_SUCCESS;
+        return;
     if (state->size > 1) {
-        MPIDI_NUMACOLL_stream_init(&stream, before);
-        mpi_errno = MPIDI_NUMACOLL_error(
-            nc_bcast_node(&s->r->call->choice->bcast, state->size - 1, &stream, &sent));
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
+        if (state->rank == state->size - 1 && l->net.mpi_errno)
+            told.count = 0;
+        MPIDI_NUMACOLL_stream_init(&stream, &told);
+        MPIDI_NUMACOLL_net_keep(
+            &l->net, MPIDI_NUMACOLL_error(nc_bcast_node(&s->r->call->choice->bcast, state->size - 1,
+                                                        &stream, &sent)));
+        MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     }
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, s->exclusive && state->rank == 0
-                                              ? set(&p->result, before)
-                                              : join(s, &p->result, before));
-    return mpi_errno;
+    MPIDI_NUMACOLL_net_keep(&l->net, s->exclusive && state->rank == 0
+                                         ? set(&p->result, &l->before)
+                                         : join(s, &p->result, &l->before));
 }
 
 /* Chunk w, in the buffers of messages between nodes. */
-static int scan_chunk(const struct scan *s, struct line *l, struct chain *c, struct part *p,
-                      uint64_t w)
+static void scan_chunk(const struct scan *s, struct line *l, struct chain *c, struct part *p,
+                       uint64_t w)
 {
     struct MPIDI_NUMACOLL_comm *state = s->r->call->state;
     bool leads = state->rank == state->size - 1;
-    int mpi_errno = MPI_SUCCESS;
 
     l->total.count = l->before.count = l->read.count = p->result.count;
     l->total.buffer = c->total[w % 2];
     if (leads && c->is_used)
         expect_before(s, l, c);
     if (leads)
-        mpi_errno = total_begin(s, p, &l->total);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, inside(s, p));
+        MPIDI_NUMACOLL_net_keep(&l->net, total_begin(s, p, &l->total));
+    MPIDI_NUMACOLL_net_keep(&l->net, inside(s, p));
     if (leads)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, total_end(s, p, &l->total, state->size > 1));
+        MPIDI_NUMACOLL_net_keep(&l->net, total_end(s, p, &l->total, state->size > 1));
     if (leads && c->is_used)
         hand_on(s, l, c);
     else if (leads)
         scan_line(s, l);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, tell_node(s, p, &l->before));
-    return mpi_errno;
+    tell_node(s, l, p);
 }
 
 static int by_nodes(const struct scan *s)
@@ -395,7 +403,6 @@ static int by_nodes(const struct scan *s)
                      .read = {h->buffers.operand[0], 0, datatype},
                      .exclusive = true};
     struct chain c = {.total = {h->buffers.chunk[0], h->buffers.chunk[1]}};
-    int mpi_errno = MPI_SUCCESS;
 
     most = most ? most : 1;
     chunks = (count + most - 1) / most;
@@ -405,11 +412,10 @@ static int by_nodes(const struct scan *s)
     for (uint64_t w = 0; w < chunks; w++) {
         size_t first = w * most;
         struct part p = part_of(s, first, count - first < most ? count - first : most);
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, scan_chunk(s, &l, &c, &p, w));
+        scan_chunk(s, &l, &c, &p, w);
     }
     MPIDI_NUMACOLL_net_await(&l.net, &c.sent);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, l.net.mpi_errno);
-    return mpi_errno;
+    return l.net.mpi_errno;
 }
 
 /* ---- the call ---- */
