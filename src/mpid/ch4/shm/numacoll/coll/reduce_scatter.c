@@ -207,7 +207,9 @@ static int reduce_by_rows(const struct reduce_scatter *c, const struct pieces *p
     own = range_of(state, column->rank, column->index, 1);
     message_of(&m, r, state->columns);
     mpi_errno = combine(r, row, &m.stream, &pieces, NULL, memory, false);
-    partial = (struct nc_stream){.bytes = memory, .length = pieces.count * r->element};
+    /* after an error nothing, which the others find too short */
+    partial = (struct nc_stream){.bytes = memory,
+                                 .length = mpi_errno ? 0 : pieces.count * r->element};
     MPIDI_NUMACOLL_keep_first(
         &mpi_errno,
         combine(r, column, &partial, &own, memory + own.first * r->element, place_of(c, p), false));

@@ -105,6 +105,7 @@ int nc_reduce_ordered_node(struct nc_transfer *transfer, const struct nc_team *t
 int nc_reduce_scatter_node(struct nc_transfer *transfer, const struct nc_team *team,
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool keeps, bool *unequal);
+
 /* One step of a scan. The readers get the rest of the stream `mine`; the result of this rank is
  * what its sources send, combined in their order, and behind it, if it joins, the kernel's own
  * elements, which need not be those of the stream. Without sources the result is the own elements,
