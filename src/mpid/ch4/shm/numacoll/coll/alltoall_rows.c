@@ -34,8 +34,8 @@ static size_t bytes_of(const struct nc_blocks *blocks)
 
 bool MPIDI_NUMACOLL_goes_by_rows(const struct nc_call *call, const struct nc_blocks *sent)
 {
-    return !sent->counts && nc_select_alltoall_rows(call->state->column.size, call->state->row.size,
-                                                    bytes_of(sent), NC_INLINE_BYTES);
+    return !sent->counts &&
+           nc_select_alltoall_rows(call->state->column.size, call->state->row.size, bytes_of(sent));
 }
 
 int MPIDI_NUMACOLL_exchange_end(struct nc_exchange *x)

@@ -195,10 +195,9 @@ enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, 
 
 /* ---- alltoall ---- */
 
-bool nc_select_alltoall_rows(int rows, int mates, size_t bytes, size_t inline_bytes)
+bool nc_select_alltoall_rows(int rows, int mates, size_t bytes)
 {
-    return rows > 1 && mates > 1 && bytes <= inline_bytes / (size_t) rows &&
-           bytes <= inline_bytes / (size_t) mates &&
+    return rows > 1 && mates > 1 &&
            bytes <= NC_ALLTOALL_ROWS_BYTES / (size_t) rows / (size_t) mates;
 }
 

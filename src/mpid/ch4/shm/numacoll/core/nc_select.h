@@ -87,11 +87,10 @@ const char *nc_select_allreduce_rule(const struct nc_situation *situation, size_
                                      size_t inline_bytes);
 
 /* Whether the blocks of an Alltoall, of so many bytes each, go by rows of a table, which are NUMA
- * nodes (coll/alltoall_rows.c): several rows of several ranks, and so short blocks that those of a
- * row, or of a column, are one inline message, and all together have at most
- * NC_ALLTOALL_ROWS_BYTES: they are on the stack. */
-bool nc_select_alltoall_rows(int rows, int mates, size_t bytes, size_t inline_bytes);
-#define NC_ALLTOALL_ROWS_BYTES 8192
+ * nodes (coll/alltoall_rows.c): several rows of several ranks, and blocks so short that those of a
+ * rank have at most NC_ALLTOALL_ROWS_BYTES together, which are twice on the stack. */
+bool nc_select_alltoall_rows(int rows, int mates, size_t bytes);
+#define NC_ALLTOALL_ROWS_BYTES 16384
 
 /* The version that can be made instead of one that was chosen. sliced: the message can be reduced
  * by slices; in_any_order: the operation commutes and its elements are plain. */
