@@ -37,7 +37,7 @@ static void run(int argc, char **argv)
     assert(o.rank_count_count >= 0 && o.rank_count_count <= MAX_RANK_COUNTS);
     for (int i = 0; i < o.rank_count_count; i++)
         assert(o.rank_counts[i] >= 2);
-    assert(o.rounds >= 1 && o.rounds <= MAX_ROUNDS && options_rounds_in_all(&o) >= 0);
+    assert(o.rounds >= 1 && o.rounds <= MAX_UNITS && options_rounds_in_all(&o) >= 0);
     assert(o.seconds > 0 && o.seconds <= 1e6);
     assert(!o.plot || strlen(o.plot) >= 4);
     for (int i = 0; i < argc; i++)

@@ -1,8 +1,9 @@
 /* numacoll-bench: times collectives under several algorithms in one run. main.c calls the other
  * files in this order: options.c parses the command line; switch.c selects an algorithm through
  * MPI_T; measure.c makes the calls (collectives.c) between barriers of its own (gate.c); stats.c
- * makes a result of the times; output.c and plot.c write the results, with a description of the
- * machine (machine.c).
+ * makes a result of the times; output.c, json.c and plot.c write the results, with a description of the
+ * machine (machine.c). Without mpiexec, launches.c starts it several times and makes one result of
+ * the launches' documents (document.c); compare.c compares with an earlier one.
  *
  * Without NUMACOLL_SHARE, the folder of what numacoll's build says of itself, it is a plain one,
  * for any MPI: one algorithm, what the MPI chooses itself. */
@@ -14,6 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "orderstat.h"
+
+struct json_object;
 
 #ifdef NUMACOLL_SHARE
 enum { PLAIN = false };
@@ -29,7 +34,9 @@ enum {
     MAX_SWEEPS = 4,
     MAX_SIZES = 64,
     MAX_RANK_COUNTS = 16,
-    MAX_ROUNDS = 100
+    MAX_OTHERS = 8,
+    WRONG_INPUT = 2, /* exit status: an option or a file, before anything is measured */
+    MAX_UNITS = 100 /* rounds of a launch, and launches */
 };
 
 /* ---- collectives.c ---- */
@@ -102,10 +109,19 @@ struct algorithm {
     bool floor; /* no algorithm, but the copies that none avoids (floor.c) */
 };
 
+/* A word of the command line that says what is measured. */
+struct word {
+    char *text;
+    bool of_algorithms; /* chooses algorithms: not for a numacoll-bench of another MPI */
+};
+
 struct sweep {
     const char *variable, *values[MAX_ALGORITHMS];
     int value_count;
 };
+
+/* What is written to stdout. */
+enum format { FORMAT_TABLE, FORMAT_JSON };
 
 struct options {
     const struct collective *collectives[MAX_COLLECTIVES];
@@ -125,7 +141,17 @@ struct options {
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
     const char *csv, *json, *plot; /* files, or NULL */
-    char **command;                /* the words of the command line, then NULL */
+    enum format format;
+    int launches;         /* 0: this process is one */
+    const char *launcher; /* the command that starts the ranks of a launch */
+    const char *others[MAX_OTHERS]; /* commands that start another numacoll-bench */
+    int other_count;
+    const char *results; /* a file of JSON: nothing is measured */
+    const char *compare; /* a file of JSON to compare with, or NULL */
+    double tolerance;    /* a fraction: smaller changes are none */
+    struct word *words;  /* what a launch is told */
+    int word_count;
+    char **command; /* the words of the command line, then NULL */
 };
 
 /* Parses what can be parsed without MPI. A wrong option or --help ends the process on every rank;
@@ -154,21 +180,31 @@ struct machine {
 /* The machine; it is read at the first call. Call it after MPI_Init. */
 const struct machine *machine_get(void);
 
+/* The machine of results that come from elsewhere, instead. */
+void machine_is(const struct machine *machine);
+
 /* Writes the machine to text[n], in one line. */
 void machine_text(char *text, size_t n);
 
 /* ---- stats.c ---- */
 
-/* The result of one size and algorithm: microseconds per call, of the slowest rank of each call. */
-enum single_copy { COPIED_SHARED = 1, COPIED_CMA = 2, COPIED_XPMEM = 4, WAYS_TO_COPY = 3 };
+enum single_copy {
+    COPIED_SHARED = 1,
+    COPIED_CMA = 2,
+    COPIED_XPMEM = 4,
+    ALL_WAYS_TO_COPY = 7,
+    WAYS_TO_COPY = 3
+};
 
+/* The result of one size and algorithm: microseconds per call, of the slowest rank of each call. */
 struct result {
-    double median;        /* of the medians of the rounds */
-    double min, p90, p99; /* over all calls */
-    double cv;            /* standard deviation over mean, of all calls */
-    double ratio, ratio_low,
-        ratio_high; /* to the baseline: median, lowest and highest ratio of a round */
-    int rounds, calls;
+    double *medians; /* of the units that the intervals are of: the rounds of a launch */
+    int median_count;
+    struct interval time;  /* of these medians */
+    struct interval ratio; /* of their ratios to those of the baseline, unit by unit */
+    double min, p90, p99;  /* over all calls */
+    double cv;             /* standard deviation over mean, of all calls */
+    int launches, rounds, calls;
     unsigned copies; /* bits of enum single_copy: how blocks were copied that went past the queue */
 };
 
@@ -176,15 +212,16 @@ struct result {
 struct series {
     double *times; /* [rounds * n] microseconds */
     int rounds, n;
-    double medians[MAX_ROUNDS];
+    double medians[MAX_UNITS];
     unsigned copies; /* as in struct result, on this rank */
 };
 
-/* Quantile q, 0 to 1, of values[n]. Sorts the values. */
-double stats_quantile(double *values, int n, double q);
-
 /* The median of values[n], which stay as they are; NaN if there is no memory for a copy. */
 double stats_median(const double *values, int n);
+
+/* Makes the intervals of a result of the medians[n] of its units and of the baseline's. Keeps a copy
+ * of the medians. */
+void stats_of_medians(struct result *result, const double *medians, const double *baseline, int n);
 
 /* Makes the result of a series. Sorts the times of the series. */
 void stats_summarise(struct result *result, struct series *series, const struct series *baseline);
@@ -251,6 +288,9 @@ struct measurement {
     struct result cell[MAX_SIZES][MAX_ALGORITHMS];
 };
 
+/* Frees measurements all[n], and the medians of their results. */
+void measurements_free(struct measurement *all, int n);
+
 /* Measures on comm, for which gate_init() was called. Every rank of comm calls it. Returns false,
  * after a message, if an algorithm did not serve or data was wrong. */
 bool measure(const struct options *options, MPI_Comm comm, struct measurement *measurement);
@@ -266,7 +306,23 @@ void progress_step(void);
 /* Erases the bar, before other output. */
 void progress_clear(void);
 
-/* ---- output.c, plot.c ---- */
+/* ---- output.c, json.c, plot.c ---- */
+
+/* The numbers of a result that files have, by the names they have there. */
+struct column {
+    const char *name;
+    size_t offset; /* of a double in struct result */
+};
+enum { COLUMN_COUNT = 10 };
+extern const struct column columns[COLUMN_COUNT];
+double column_value(const struct result *result, int column);
+
+/* The names of bits of enum single_copy: "shared+cma"; "" of none. */
+const char *copies_text(unsigned copies);
+
+/* Bytes of size number s; 0 for a collective without a size. */
+size_t measurement_bytes(const struct options *options, const struct measurement *measurement,
+                         int s);
 
 /* Write texts such as "64 KiB" and "bcast, 2 ranks, off-cache" to text[n]. */
 void size_text(size_t m, char *text, size_t n);
@@ -275,12 +331,63 @@ void measurement_text(const struct options *options, const struct measurement *m
 
 void output_table(const struct options *options, const struct measurement *measurement);
 bool output_csv(const struct options *options, const struct measurement *all, int n);
+
+/* Writes JSON to the file of --json, and to stdout if that is the format. */
 bool output_json(const struct options *options, const struct measurement *all, int n);
+
+/* The variables that were set where the results come from, if not in this process; a reference,
+ * which must stay. */
+void json_environment_is(struct json_object *environment);
+
 bool plot(const struct options *options, const struct measurement *measurement);
 
 /* The file name of a picture: that of --plot; if there are several pictures, with -COLLECTIVE-RANKS
  * before its suffix. The caller frees it. */
 char *plot_file(const struct options *options, const struct collective *collective, int ranks);
+
+/* ---- files.c ---- */
+
+/* Whether the files can be written, and gnuplot runs; what is wrong, or NULL. The process that
+ * writes results calls these functions. */
+const char *files_check(const struct options *options);
+bool files_write(const struct options *options, const struct measurement *all, int n);
+
+/* ---- document.c ---- */
+
+/* What a file of --json says. */
+struct document {
+    struct options options; /* what was measured, and how; all else is 0 */
+    struct measurement *all;
+    int count;
+    struct machine machine;
+    struct json_object *environment;
+};
+
+/* Reads a document of output_json(). Returns what is wrong with it, or NULL. In either case the
+ * caller frees it. */
+const char *document_read(struct json_object *json, struct document *document);
+const char *document_read_file(const char *option, const char *file, struct document *document);
+void document_free(struct document *document);
+
+/* ---- launches.c, results.c ---- */
+
+/* What is done without MPI_Init: launches, and --results. They return the exit status. */
+int launches_run(const struct options *options);
+int results_run(const struct options *options);
+
+/* The options that say what was measured, and those that say what is to be done with it. */
+struct options results_options(const struct options *measured, const struct options *asked);
+
+/* Writes tables of measurements all[n] to stdout, and files; compares. Returns the exit status. */
+int results_write(const struct options *options, const struct measurement *all, int n);
+
+/* ---- compare.c ---- */
+
+/* Reads the file of --compare, if there is one. What is wrong, or NULL. */
+const char *compare_open(const struct options *options);
+
+/* Writes what is slower or faster than in this file. Returns whether nothing is slower. */
+bool compare(const struct options *options, const struct measurement *all, int n);
 
 /* ---- problem.c ---- */
 

@@ -7,10 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "common/gnuplot.h"
 
 static int rank, ranks;
 
@@ -66,75 +63,13 @@ static const char *check_displacements(const struct options *o)
     return NULL;
 }
 
-/* Whether the file can be written. A file that did not exist does not exist afterwards. */
-static const char *check_file(const char *option, const char *file)
-{
-    static char problem[1024];
-    bool existed = access(file, F_OK) == 0;
-    FILE *f = fopen(file, "a");
-
-    if (!f) {
-        snprintf(problem, sizeof problem, "--%s=%s: cannot be written: %m", option, file);
-        return problem;
-    }
-    fclose(f);
-    if (!existed)
-        remove(file);
-    return NULL;
-}
-
-static const char *check_plot(const struct options *o)
-{
-    const char *error = NULL;
-
-    if (!gnuplot_runs())
-        return "--plot: needs gnuplot, which does not run";
-    for (int c = 0; c < o->collective_count; c++) {
-        for (int i = 0; i < o->rank_count_count && !error; i++) {
-            char *file = plot_file(o, o->collectives[c], o->rank_counts[i]);
-            error = check_file("plot", file);
-            free(file);
-        }
-    }
-    return error;
-}
-
-/* Whether two names are of one file; files that do not exist yet are compared by name. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-
-    if (stat(a, &sa) || stat(b, &sb))
-        return !strcmp(a, b);
-    return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
-/* Only rank 0 writes files. */
-static const char *check_files(const struct options *o)
-{
-    static char problem[1024];
-    const char *error = NULL;
-
-    if (o->csv && o->json && same_file(o->csv, o->json)) {
-        snprintf(problem, sizeof problem, "--csv=%s --json=%s: must be different files", o->csv,
-                 o->json);
-        return problem;
-    }
-    if (rank == 0 && o->csv)
-        error = check_file("csv", o->csv);
-    if (rank == 0 && o->json && !error)
-        error = check_file("json", o->json);
-    if (rank == 0 && o->plot && !error)
-        error = check_plot(o);
-    return error;
-}
-
 static bool check(struct options *o)
 {
     return all_well(MPI_COMM_WORLD, check_ranks(o)) && all_well(MPI_COMM_WORLD, switch_init()) &&
            all_well(MPI_COMM_WORLD, check_algorithms(o)) &&
            all_well(MPI_COMM_WORLD, check_displacements(o)) &&
-           all_well(MPI_COMM_WORLD, check_files(o));
+           all_well(MPI_COMM_WORLD, rank == 0 ? files_check(o) : NULL) &&
+           all_well(MPI_COMM_WORLD, rank == 0 ? compare_open(o) : NULL);
 }
 
 /* ---- measuring and writing ---- */
@@ -174,7 +109,7 @@ static bool measure_on(const struct options *o, int n, struct measurement *measu
         for (int c = 0; c < o->collective_count && good; c++) {
             measurements[c].collective = o->collectives[c];
             good = measure(o, comm, &measurements[c]);
-            if (good && rank == 0)
+            if (good && rank == 0 && o->format == FORMAT_TABLE)
                 output_table(o, &measurements[c]);
         }
         gate_finish();
@@ -183,58 +118,61 @@ static bool measure_on(const struct options *o, int n, struct measurement *measu
     return verdict(good);
 }
 
-static bool write_files(const struct options *o, const struct measurement *all, int n)
-{
-    bool good = true;
-
-    if (o->csv)
-        good = output_csv(o, all, n) && good;
-    if (o->json)
-        good = output_json(o, all, n) && good;
-    for (int i = 0; i < n && o->plot; i++)
-        good = plot(o, &all[i]) && good;
-    return good;
-}
-
-static bool run(struct options *o)
+/* Returns the exit status. */
+static int run(struct options *o)
 {
     struct measurement *all;
-    bool good = check(o);
+    bool good = true;
 
-    if (!good)
-        return false;
+    if (!check(o))
+        return WRONG_INPUT;
     if (PLAIN)
         name_by_mpi(&o->algorithms[0]);
     all = calloc((size_t) o->collective_count * (size_t) o->rank_count_count, sizeof *all);
     if (!all_well(MPI_COMM_WORLD, all ? NULL : "no memory for the results")) {
         free(all);
-        return false;
+        return EXIT_FAILURE;
     }
     if (rank == 0)
         progress_begin(options_rounds_in_all(o), o->seconds);
     for (int i = 0; i < o->rank_count_count && good; i++)
         good = measure_on(o, o->rank_counts[i], &all[i * o->collective_count]);
     if (good && rank == 0)
-        good = write_files(o, all, o->collective_count * o->rank_count_count);
-    free(all);
+        good = files_write(o, all, o->collective_count * o->rank_count_count);
+    if (good && rank == 0 && o->compare)
+        good = compare(o, all, o->collective_count * o->rank_count_count);
+    measurements_free(all, o->collective_count * o->rank_count_count);
     switch_finish();
-    return good;
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* What is done by one process. launched: its rank, if it was started by a launcher; else NULL. */
+static int run_alone(const struct options *o, const char *launched)
+{
+    if (!launched)
+        return o->launches ? launches_run(o) : results_run(o);
+    if (atoi(launched) == 0)
+        fprintf(stderr, "numacoll-bench: --%s: must be without mpiexec, by one process\n",
+                o->launches ? "launches" : "results");
+    return WRONG_INPUT;
 }
 
 int main(int argc, char **argv)
 {
     static struct options options;
     const char *launched = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
-    bool good;
+    int status;
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
+    if (options.launches || options.results)
+        return run_alone(&options, launched);
     /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice */
     switch_environment(options.algorithm_count);
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    good = run(&options);
+    status = run(&options);
     MPI_Finalize();
-    return good ? 0 : 1;
+    return status;
 }

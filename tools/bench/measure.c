@@ -273,7 +273,7 @@ static bool plan(struct bench *b, size_t m, int a, struct series *s)
     if (!block(b, m, a, TRIAL_CALLS, trial, &s->copies))
         return false;
     s->rounds = b->options->rounds;
-    s->n = calls_of_block(b, stats_quantile(trial, TRIAL_CALLS, 0.5));
+    s->n = calls_of_block(b, order_quantile(trial, TRIAL_CALLS, 0.5));
     s->times = malloc(sizeof *s->times * (size_t) (s->n * s->rounds));
     return all_well(b->comm, s->times ? NULL : "no memory for the times");
 }

@@ -1,10 +1,8 @@
 /* Parses the command line of numacoll-bench, before MPI_Init. What needs MPI (do the collectives
  * have these algorithms and variables?) is checked in main.c and switch.c. */
 
-#include "bench.h"
+#include "options.h"
 
-#include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -20,37 +18,58 @@
 
 const char *argp_program_version = "numacoll-bench " NUMACOLL_VERSION;
 static const char doc[] =
-    "Time collectives under several algorithms in one run: mpiexec -n P numacoll-bench bcast\v"
+    "Time collectives under several algorithms in one run: mpiexec -n P numacoll-bench bcast; in "
+    "several launches: numacoll-bench --launches 10 --launcher \"mpiexec -n P\" bcast\v"
     "Blocks of calls take turns; the first calls of a block are dropped and serve to verify the "
-    "data. An algorithm may "
-    "carry parameters: numacoll:bcast_tree=kary:bcast_tree_k=3. Exit status 1: a wrong option, an "
-    "algorithm that did "
-    "not serve, wrong data, or a file that could not be written.";
+    "data. An algorithm may carry parameters: numacoll:bcast_tree=kary:bcast_tree_k=3. Exit "
+    "status 2: a wrong option, or a file that cannot be used. Exit status 1: an algorithm that "
+    "did not serve, wrong data, or, with --compare, something is slower.";
+
+/* The groups of options. A launch is told those that say what is measured. */
+enum { MEASURED = 1, ALGORITHMS, WRITTEN, LAUNCHED };
+
+enum { KEY_FORMAT = 256, KEY_LAUNCHES, KEY_LAUNCHER, KEY_OTHER, KEY_RESULTS, KEY_COMPARE, KEY_TOLERANCE };
 
 static const struct argp_option choices[] = {
-    {"algorithms", 'a', "A,B", 0,
-     "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)", 0},
-    {"sweep", 'w', "VAR=V1,V2", 0,
-     "numacoll once with each value of this variable; several sweeps multiply", 0},
     {"sizes", 's', "LO:HI,..", 0,
-     "bytes, doubling from LO to HI, or single sizes; suffixes K and M (1:4M)", 0},
-    {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", 0},
-    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", 0},
-    {"seconds", 't', "S", 0, "how long the run may take, about (20)", 0},
-    {"off-cache", 'o', 0, 0, "a fresh buffer for every call", 0},
+     "bytes, doubling from LO to HI, or single sizes; suffixes K and M (1:4M)", MEASURED},
+    {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", MEASURED},
+    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", MEASURED},
+    {"seconds", 't', "S", 0, "how long the run may take, about (20)", MEASURED},
+    {"off-cache", 'o', 0, 0, "a fresh buffer for every call", MEASURED},
     {"buffers", 'b', "HOW", 0,
-     "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", 0},
+     "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", MEASURED},
+    {"rotate-root", 'R', 0, 0, "every rank is root in turn", MEASURED},
+    {"algorithms", 'a', "A,B", 0,
+     "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)",
+     ALGORITHMS},
+    {"sweep", 'w', "VAR=V1,V2", 0,
+     "numacoll once with each value of this variable; several sweeps multiply", ALGORITHMS},
     {"floor", 'f', 0, 0,
-     "last, the copies through shared memory that no algorithm avoids, as if nobody waited", 0},
-    {"rotate-root", 'R', 0, 0, "every rank is root in turn", 0},
-    {"csv", 'c', "FILE", 0, "also as CSV", 0},
-    {"json", 'j', "FILE", 0, "also as JSON", 0},
+     "last, the copies through shared memory that no algorithm avoids, as if nobody waited",
+     ALGORITHMS},
+    {"format", KEY_FORMAT, "HOW", 0, "what stdout gets: table or json (table)", WRITTEN},
+    {"csv", 'c', "FILE", 0, "also as CSV", WRITTEN},
+    {"json", 'j', "FILE", 0, "also as JSON", WRITTEN},
     {"plot", 'p', "FILE", 0,
-     "also as a picture, .png or .svg; several get -COLL-N before the suffix", 0},
+     "also as a picture, .png or .svg; several get -COLL-N before the suffix", WRITTEN},
+    {"results", KEY_RESULTS, "FILE", 0,
+     "measure nothing, take the results of this file of --json; without mpiexec", WRITTEN},
+    {"compare", KEY_COMPARE, "FILE", 0,
+     "say what is slower or faster than in this file of --json; exit status 1 if slower", WRITTEN},
+    {"tolerance", KEY_TOLERANCE, "F", 0, "smaller changes are none, as 5% or 0.05 (5%)", WRITTEN},
+    {"launches", KEY_LAUNCHES, "N", 0,
+     "without mpiexec: launch this program N times, 1 to 100; the median of the launches",
+     LAUNCHED},
+    {"launcher", KEY_LAUNCHER, "COMMAND", 0,
+     "what starts the ranks of a launch, such as \"mpiexec -n 4\"", LAUNCHED},
+    {"other", KEY_OTHER, "COMMAND", 0,
+     "another MPI's plain numacoll-bench with its launcher, in turn in each launch; up to 8 of "
+     "them",
+     LAUNCHED},
     {0, 0, 0, 0, 0, 0}};
 
-/* Writes one line, what is wrong and what is allowed, and ends the process. */
-static _Noreturn void refuse(struct argp_state *state, const char *format, ...)
+_Noreturn void refuse(struct argp_state *state, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -58,15 +77,8 @@ static _Noreturn void refuse(struct argp_state *state, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    argp_failure(state, EXIT_FAILURE, 0, "%s", text);
-    exit(EXIT_FAILURE);
-}
-
-static char *lower(char *text)
-{
-    for (char *c = text; *c; c++)
-        *c = (char) tolower((unsigned char) *c);
-    return text;
+    argp_failure(state, WRONG_INPUT, 0, "%s", text);
+    exit(WRONG_INPUT);
 }
 
 /* ---- values ---- */
@@ -78,6 +90,20 @@ static bool parse_int(const char *text, long low, long high, int *value)
 
     *value = (int) n;
     return end != text && *end == 0 && low <= n && n <= high;
+}
+
+/* A fraction above 0, 5% or 0.05. */
+static bool parse_fraction(const char *text, double *fraction)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end != text && *end == '%') {
+        value /= 100;
+        end++;
+    }
+    *fraction = value;
+    return end != text && *end == 0 && value > 0 && value <= 10;
 }
 
 /* Adds LO:HI or a single size, which has to be larger than the sizes before it. */
@@ -144,159 +170,6 @@ static void parse_collectives(struct argp_state *state, struct options *o, const
     free(copy);
 }
 
-/* ---- algorithms ---- */
-
-/* Parses NAME=VALUE. *name and *value point into text. */
-static bool parse_assignment(char *text, const char **name, char **value)
-{
-    *value = strchr(text, '=');
-    if (!*value || *value == text || !(*value)[1])
-        return false;
-    *(*value)++ = 0;
-    *name = lower(text);
-    return true;
-}
-
-static bool add_parameter(struct algorithm *a, const char *option, const char *name,
-                          const char *value)
-{
-    if (a->parameter_count == MAX_PARAMETERS)
-        return false;
-    a->parameters[a->parameter_count++] = (struct parameter){option, name, value};
-    return true;
-}
-
-/* A level spec, LEVEL:ALGORITHM,LEVEL:ALGORITHM, has colons and commas of its own. So a colon ends
- * a parameter only if VAR= follows, and a comma after a parameter ends an algorithm unless
- * LEVEL:ALGORITHM follows. */
-
-static bool is_assignment(const char *text)
-{
-    return text[strcspn(text, ":=,")] == '=';
-}
-
-static bool is_level(const char *text)
-{
-    size_t n = strcspn(text, ":,");
-
-    return text[n] == ':' && !is_assignment(text + n + 1);
-}
-
-static size_t parameter_length(const char *text)
-{
-    size_t n = strcspn(text, ":");
-
-    while (text[n] && !is_assignment(text + n + 1))
-        n += 1 + strcspn(text + n + 1, ":");
-    return n;
-}
-
-static size_t algorithm_length(const char *text)
-{
-    size_t n = strcspn(text, ",");
-
-    while (text[n] && memchr(text, '=', n) && is_level(text + n + 1))
-        n += 1 + strcspn(text + n + 1, ",");
-    return n;
-}
-
-/* Parses NAME:VAR=VALUE:VAR=VALUE. *a points into `item` and into copies, which are never freed. */
-static void parse_algorithm(struct argp_state *state, struct algorithm *a, const char *item)
-{
-    const char *name, *at = item + strcspn(item, ":");
-
-    *a = (struct algorithm){.label = item, .name = strndup(item, (size_t) (at - item))};
-    if (at == item)
-        refuse(state, "--algorithms=%s: must be NAME or NAME:VAR=VALUE:VAR=VALUE", item);
-    for (at += strspn(at, ":"); *at; at += strspn(at, ":")) {
-        size_t n = parameter_length(at);
-        char *p = strndup(at, n), *value;
-        if (!parse_assignment(p, &name, &value))
-            refuse(state, "--algorithms=%s: %s must be VAR=VALUE", item, p);
-        if (!add_parameter(a, "--algorithms", name, value))
-            refuse(state, "--algorithms=%s: more than %d parameters", item, MAX_PARAMETERS);
-        at += n;
-    }
-}
-
-static void parse_algorithms(struct argp_state *state, struct options *o, const char *text)
-{
-    size_t n;
-
-    o->algorithm_count = 0;
-    for (const char *item = text + strspn(text, ","); *item; item += n + strspn(item + n, ",")) {
-        n = algorithm_length(item);
-        if (o->algorithm_count == MAX_ALGORITHMS)
-            refuse(state, "--algorithms=%s: more than %d", text, MAX_ALGORITHMS);
-        parse_algorithm(state, &o->algorithms[o->algorithm_count++], strndup(item, n));
-    }
-    if (o->algorithm_count == 0)
-        refuse(state, "--algorithms=%s: must be at least one name", text);
-}
-
-bool algorithm_is_numacoll(const struct algorithm *a)
-{
-    return !strcmp(a->name, "numacoll");
-}
-
-/* ---- sweeps ---- */
-
-static void parse_sweep(struct argp_state *state, struct options *o, const char *text)
-{
-    struct sweep *s = &o->sweeps[o->sweep_count];
-    char *rest = NULL, *values;
-
-    if (o->sweep_count++ == MAX_SWEEPS)
-        refuse(state, "--sweep=%s: more than %d sweeps", text, MAX_SWEEPS);
-    if (!parse_assignment(strdup(text), &s->variable, &values))
-        refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
-    for (char *v = strtok_r(values, ",", &rest); v; v = strtok_r(NULL, ",", &rest)) {
-        if (s->value_count == MAX_ALGORITHMS)
-            refuse(state, "--sweep=%s: more than %d values", text, MAX_ALGORITHMS);
-        s->values[s->value_count++] = v;
-    }
-    if (s->value_count == 0)
-        refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
-}
-
-static struct algorithm with_value(struct argp_state *state, const struct algorithm *a,
-                                   const struct sweep *s, int i)
-{
-    struct algorithm with = *a;
-    char *label;
-
-    if (asprintf(&label, "%s:%s=%s", a->label, s->variable, s->values[i]) < 0 ||
-        !add_parameter(&with, "--sweep", s->variable, s->values[i]))
-        refuse(state, "--sweep=%s: %s has %d parameters already", s->variable, a->label,
-               MAX_PARAMETERS);
-    with.label = label;
-    return with;
-}
-
-/* Replaces each algorithm of numacoll by one for each value of the sweep. */
-static void apply_sweep(struct argp_state *state, struct options *o, const struct sweep *s)
-{
-    struct algorithm before[MAX_ALGORITHMS];
-    int n = o->algorithm_count;
-
-    memcpy(before, o->algorithms, sizeof before);
-    o->algorithm_count = 0;
-    for (int a = 0; a < n; a++) {
-        int copies = algorithm_is_numacoll(&before[a]) ? s->value_count : 1;
-        if (o->algorithm_count + copies > MAX_ALGORITHMS)
-            refuse(state, "--sweep=%s: makes more than %d algorithms", s->variable, MAX_ALGORITHMS);
-        for (int i = 0; i < copies; i++)
-            o->algorithms[o->algorithm_count++] = algorithm_is_numacoll(&before[a])
-                                                      ? with_value(state, &before[a], s, i)
-                                                      : before[a];
-    }
-    for (int a = 0; a < o->algorithm_count; a++) {
-        if (algorithm_is_numacoll(&o->algorithms[a]))
-            return;
-    }
-    refuse(state, "--sweep=%s: needs numacoll among --algorithms", s->variable);
-}
-
 /* ---- without numacoll ---- */
 
 /* For the options that choose algorithms, of which a plain numacoll-bench knows one. */
@@ -307,20 +180,6 @@ static void refuse_if_plain(struct argp_state *state, const char *option, const 
                "--%s=%s: this numacoll-bench was built without numacoll and measures only what MPI "
                "chooses itself",
                option, value);
-}
-
-/* ---- the floor ---- */
-
-static void add_floor(struct argp_state *state, struct options *o)
-{
-    for (int i = 0; i < o->collective_count; i++) {
-        if (!o->collectives[i]->floor)
-            refuse(state, "--floor: %s copies nothing", o->collectives[i]->name);
-    }
-    if (o->algorithm_count == MAX_ALGORITHMS)
-        refuse(state, "--floor: must be at most %d algorithms without it", MAX_ALGORITHMS - 1);
-    o->algorithms[o->algorithm_count++] = (struct algorithm){
-        .label = "floor", .name = "auto", .floor = true};
 }
 
 /* ---- all of it ---- */
@@ -348,28 +207,85 @@ static void parse_seconds(struct argp_state *state, struct options *o, const cha
         refuse(state, "--seconds=%s: must be above 0 and at most 1000000", text);
 }
 
+static void parse_format(struct argp_state *state, struct options *o, const char *text)
+{
+    static const char *const names[] = {[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json"};
+
+    for (o->format = 0; o->format < sizeof names / sizeof names[0]; o->format++) {
+        if (!strcmp(text, names[o->format]))
+            return;
+    }
+    refuse(state, "--format=%s: must be table or json", text);
+}
+
+/* ---- launches ---- */
+
+/* Keeps a word for the launches. */
+static void pass_on(struct argp_state *state, struct options *o, int key, const char *value)
+{
+    const struct argp_option *c = choices;
+    struct word *words = realloc(o->words, sizeof *words * ((size_t) o->word_count + 1));
+    struct word *word = words + o->word_count;
+    int length;
+
+    if (!words)
+        refuse(state, "no memory");
+    o->words = words;
+    while (c->name && c->key != key)
+        c++;
+    if (key == ARGP_KEY_ARG)
+        length = asprintf(&word->text, "%s", value);
+    else if (c->group == MEASURED || c->group == ALGORITHMS)
+        length = asprintf(&word->text, "--%s%s%s", c->name, value ? "=" : "", value ? value : "");
+    else
+        return;
+    if (length < 0)
+        refuse(state, "no memory");
+    word->of_algorithms = c->group == ALGORITHMS;
+    o->word_count++;
+}
+
+static void check_launches(struct argp_state *state, const struct options *o)
+{
+    if (o->launches && !o->launcher)
+        refuse(state, "--launches=%d: needs --launcher, such as --launcher \"mpiexec -n 2\"",
+               o->launches);
+    if (!o->launches && (o->launcher || o->other_count))
+        refuse(state, "--%s: needs --launches", o->launcher ? "launcher" : "other");
+    if (o->results && (o->launches || o->word_count))
+        refuse(state, "--results=%s: measures nothing, so must be without %s", o->results,
+               o->launches ? "--launches" : o->words[0].text);
+    if (o->algorithm_count + o->other_count > MAX_ALGORITHMS)
+        refuse(state, "--other: must be at most %d algorithms with it", MAX_ALGORITHMS);
+    if (o->compare && o->format != FORMAT_TABLE)
+        refuse(state, "--compare: must be without --format");
+}
+
 static void finish(struct argp_state *state, struct options *o)
 {
     if (o->collective_count == 0)
         parse_collectives(state, o, "bcast");
     for (int i = 0; i < o->sweep_count; i++)
-        apply_sweep(state, o, &o->sweeps[i]);
+        sweep_apply(state, o, &o->sweeps[i]);
     if (o->floor)
-        add_floor(state, o);
+        floor_add(state, o);
+    check_launches(state, o);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
 
+    if (key != ARGP_KEY_INIT)
+        pass_on(state, o, key, arg);
     switch (key) {
         case 'a':
             refuse_if_plain(state, "algorithms", arg);
-            parse_algorithms(state, o, arg);
+            algorithms_parse(state, o, arg);
             break;
         case 'w':
             refuse_if_plain(state, "sweep", arg);
-            parse_sweep(state, o, arg);
+            sweep_parse(state, o, arg);
             break;
         case 's':
             if (!parse_sizes(o, arg))
@@ -384,8 +300,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                        MAX_RANK_COUNTS);
             break;
         case 'r':
-            if (!parse_int(arg, 1, MAX_ROUNDS, &o->rounds))
-                refuse(state, "--rounds=%s: must be 1 to %d", arg, MAX_ROUNDS);
+            if (!parse_int(arg, 1, MAX_UNITS, &o->rounds))
+                refuse(state, "--rounds=%s: must be 1 to %d", arg, MAX_UNITS);
             break;
         case 't':
             parse_seconds(state, o, arg);
@@ -411,12 +327,37 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case 'p':
             parse_plot(state, o, arg);
             break;
+        case KEY_FORMAT:
+            parse_format(state, o, arg);
+            break;
+        case KEY_LAUNCHES:
+            if (!parse_int(arg, 1, MAX_UNITS, &o->launches))
+                refuse(state, "--launches=%s: must be 1 to %d", arg, MAX_UNITS);
+            break;
+        case KEY_LAUNCHER:
+            o->launcher = arg;
+            break;
+        case KEY_OTHER:
+            if (o->other_count == MAX_OTHERS)
+                refuse(state, "--other=%s: more than %d", arg, MAX_OTHERS);
+            o->others[o->other_count++] = arg;
+            break;
+        case KEY_RESULTS:
+            o->results = arg;
+            break;
+        case KEY_COMPARE:
+            o->compare = arg;
+            break;
+        case KEY_TOLERANCE:
+            if (!parse_fraction(arg, &o->tolerance))
+                refuse(state, "--tolerance=%s: must be a fraction, as 5%% or 0.05, at most 10", arg);
+            break;
         case ARGP_KEY_ARG:
             parse_collectives(state, o, arg);
             break;
         case ARGP_KEY_INIT:
-            *o = (struct options){.rounds = 5, .seconds = 20};
-            parse_algorithms(state, o, PLAIN ? "auto" : "auto,numacoll");
+            *o = (struct options){.rounds = 5, .seconds = 20, .tolerance = 0.05};
+            algorithms_parse(state, o, PLAIN ? "auto" : "auto,numacoll");
             parse_sizes(o, "1:4M");
             break;
         case ARGP_KEY_END:
@@ -450,7 +391,7 @@ void options_parse(struct options *o, int argc, char **argv, int rank)
 
     for (int i = 0; i < argc && words; i++)
         words[i] = argv[i];
-    argp_err_exit_status = EXIT_FAILURE;
+    argp_err_exit_status = WRONG_INPUT;
     argp_parse(&argp, argc, argv, 0, 0, o);
     o->command = words;
     if (rank > 0) {

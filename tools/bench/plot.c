@@ -43,8 +43,8 @@ static void write_data(FILE *g, const struct options *o, const struct measuremen
         fprintf(g, "$a%d << EOD\n", a);
         for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
             const struct result *r = &m->cell[s][a];
-            fprintf(g, "%zu %g %g %g %g\n", curves ? o->sizes[s] : (size_t) a, r->median, r->ratio,
-                    r->ratio_low, r->ratio_high);
+            fprintf(g, "%zu %g %g %g %g\n", curves ? o->sizes[s] : (size_t) a, r->time.median,
+                    r->ratio.median, r->ratio.low, r->ratio.high);
         }
         fprintf(g, "EOD\n");
     }
@@ -79,7 +79,7 @@ static void ratio_axis(FILE *g, const struct options *o, const struct measuremen
 {
     double lowest, highest;
 
-    extremes(o, m, offsetof(struct result, ratio), &lowest, &highest);
+    extremes(o, m, offsetof(struct result, ratio.median), &lowest, &highest);
     linear_axis(g, lowest, highest);
 }
 
@@ -87,7 +87,7 @@ static void time_axis(FILE *g, const struct options *o, const struct measurement
 {
     double lowest, highest;
 
-    extremes(o, m, offsetof(struct result, median), &lowest, &highest);
+    extremes(o, m, offsetof(struct result, time.median), &lowest, &highest);
     if (has_curves(o, m))
         gnuplot_logarithmic(g, lowest, highest);
     else

@@ -1,4 +1,4 @@
-/* Statistics of the times that measure.c has: quantiles, and the result of a size and algorithm. */
+/* The result of a size and algorithm, made of the times that measure.c has. */
 
 #include "bench.h"
 
@@ -6,29 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static double *copied(const double *values, int n)
 {
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
+    double *copy = malloc(sizeof *copy * (size_t) n);
 
-double stats_quantile(double *values, int n, double q)
-{
-    double at = q * (n - 1);
-    int i = (int) at;
-
-    qsort(values, (size_t) n, sizeof *values, compare);
-    return i + 1 < n ? values[i] + (at - i) * (values[i + 1] - values[i]) : values[i];
+    if (copy)
+        memcpy(copy, values, sizeof *copy * (size_t) n);
+    return copy;
 }
 
 double stats_median(const double *values, int n)
 {
-    double *copy = malloc(sizeof *copy * (size_t) n), median;
+    double *copy = copied(values, n), median = copy ? order_quantile(copy, n, 0.5) : NAN;
 
-    if (!copy)
-        return NAN;
-    memcpy(copy, values, sizeof *copy * (size_t) n);
-    median = stats_quantile(copy, n, 0.5);
     free(copy);
     return median;
 }
@@ -44,20 +34,38 @@ static double variation(const double *values, int n)
     return sqrt(squares) / mean;
 }
 
+void stats_of_medians(struct result *r, const double *medians, const double *baseline, int n)
+{
+    double values[MAX_UNITS];
+
+    memcpy(values, medians, sizeof *values * (size_t) n);
+    r->time = order_interval(values, n);
+    for (int k = 0; k < n; k++)
+        values[k] = medians[k] / baseline[k];
+    r->ratio = order_interval(values, n);
+    r->medians = copied(medians, n);
+    r->median_count = r->medians ? n : 0;
+}
+
 void stats_summarise(struct result *r, struct series *s, const struct series *baseline)
 {
-    double ratios[MAX_ROUNDS];
-
-    for (int k = 0; k < s->rounds; k++)
-        ratios[k] = s->medians[k] / baseline->medians[k];
+    stats_of_medians(r, s->medians, baseline->medians, s->rounds);
+    r->launches = 1;
     r->rounds = s->rounds;
     r->calls = s->rounds * s->n;
-    r->median = stats_median(s->medians, s->rounds);
-    r->ratio = stats_quantile(ratios, s->rounds, 0.5);
-    r->ratio_low = ratios[0];
-    r->ratio_high = ratios[s->rounds - 1];
     r->cv = variation(s->times, r->calls);
-    r->p90 = stats_quantile(s->times, r->calls, 0.9);
-    r->p99 = stats_quantile(s->times, r->calls, 0.99);
+    r->p90 = order_quantile(s->times, r->calls, 0.9);
+    r->p99 = order_quantile(s->times, r->calls, 0.99);
     r->min = s->times[0];
+}
+
+void measurements_free(struct measurement *all, int n)
+{
+    for (int i = 0; i < n && all; i++) {
+        for (int s = 0; s < MAX_SIZES; s++) {
+            for (int a = 0; a < MAX_ALGORITHMS; a++)
+                free(all[i].cell[s][a].medians);
+        }
+    }
+    free(all);
 }

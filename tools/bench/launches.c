@@ -1,0 +1,266 @@
+/* Several launches of numacoll-bench, whose results differ more than those of one launch do: memory
+ * lies elsewhere, ranks run elsewhere. A launch is a process of a launcher that writes JSON. Each
+ * party, this numacoll-bench and those of --other, has one in each launch, in an order that turns.
+ * The result is the median of the launches' medians. */
+
+#include "bench.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_PARTIES = 1 + MAX_OTHERS };
+
+static struct {
+    char *command;
+    struct document *launch; /* [launches] */
+} party[MAX_PARTIES];
+static int parties, launches;
+
+/* ---- commands ---- */
+
+/* Writes a word for the shell. */
+static void put_word(FILE *f, const char *word)
+{
+    fputs(" '", f);
+    for (const char *c = word; *c; c++)
+        fputs(*c == '\'' ? "'\\''" : (char[]){*c, 0}, f);
+    fputc('\'', f);
+}
+
+/* start: the command, as the user gave it; program: what it starts, or NULL if it says so itself,
+ * and is of another MPI. Without input, which a launcher would take. */
+static char *command_of(const struct options *o, const char *start, const char *program)
+{
+    char *command = NULL;
+    size_t length;
+    FILE *f = open_memstream(&command, &length);
+
+    if (!f)
+        return NULL;
+    fputs(start, f);
+    if (program)
+        put_word(f, program);
+    for (int i = 0; i < o->word_count; i++) {
+        if (program || !o->words[i].of_algorithms)
+            put_word(f, o->words[i].text);
+    }
+    fputs(" --format=json </dev/null", f);
+    return fclose(f) ? NULL : command;
+}
+
+/* What is wrong, or NULL. */
+static const char *make_parties(const struct options *o)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (n < 0)
+        return "cannot read /proc/self/exe";
+    self[n] = 0;
+    launches = o->launches;
+    parties = 1 + o->other_count;
+    for (int p = 0; p < parties; p++) {
+        party[p].command = p ? command_of(o, o->others[p - 1], NULL)
+                             : command_of(o, o->launcher, self);
+        party[p].launch = calloc((size_t) launches, sizeof *party[p].launch);
+        if (!party[p].command || !party[p].launch)
+            return "no memory for the launches";
+    }
+    return NULL;
+}
+
+static void free_parties(void)
+{
+    for (int p = 0; p < parties; p++) {
+        for (int k = 0; k < launches && party[p].launch; k++)
+            document_free(&party[p].launch[k]);
+        free(party[p].launch);
+        free(party[p].command);
+    }
+}
+
+/* ---- launching ---- */
+
+static void say(int p, int k, const char *what)
+{
+    fprintf(stderr, "numacoll-bench: launch %d: %s: %s\n", k + 1, party[p].command, what);
+}
+
+/* Whether two documents have the same cells; the algorithms may be others if they are of others. */
+static bool alike(const struct document *a, const struct document *b, bool same_algorithms)
+{
+    const struct options *oa = &a->options, *ob = &b->options;
+
+    if (a->count != b->count || oa->size_count != ob->size_count ||
+        memcmp(oa->sizes, ob->sizes, sizeof oa->sizes[0] * (size_t) oa->size_count) ||
+        (same_algorithms && oa->algorithm_count != ob->algorithm_count))
+        return false;
+    for (int i = 0; i < a->count; i++) {
+        if (a->all[i].collective != b->all[i].collective || a->all[i].ranks != b->all[i].ranks)
+            return false;
+    }
+    for (int i = 0; i < oa->algorithm_count && same_algorithms; i++) {
+        if (strcmp(oa->algorithms[i].label, ob->algorithms[i].label))
+            return false;
+    }
+    return true;
+}
+
+/* What is wrong with the document of party p's launch k, or NULL. */
+static const char *check_document(int p, int k, struct json_object *j)
+{
+    struct document *d = &party[p].launch[k];
+    const char *problem = j ? document_read(j, d) : "its output is no JSON";
+
+    if (problem)
+        return problem;
+    if (p > 0 && d->options.algorithm_count != 1)
+        return "must be a plain numacoll-bench, which measures one algorithm";
+    if (!alike(d, &party[p].launch[0], true) ||
+        (p > 0 && party[0].launch[0].count && !alike(d, &party[0].launch[0], false)))
+        return "measured other collectives, ranks, sizes or algorithms than the launches before";
+    return NULL;
+}
+
+/* Returns the exit status. A numacoll-bench that ends with 1 or 2 has said why. */
+static int launch(int p, int k)
+{
+    FILE *output = popen(party[p].command, "r");
+    struct json_object *j = output ? json_object_from_fd(fileno(output)) : NULL;
+    int ended = output ? pclose(output) : -1;
+    int status = ended >= 0 && WIFEXITED(ended) ? WEXITSTATUS(ended) : EXIT_FAILURE;
+    const char *problem = status == 0 ? check_document(p, k, j) : NULL;
+    char text[64];
+
+    json_object_put(j);
+    if (status > WRONG_INPUT || ended < 0 || !WIFEXITED(ended)) {
+        snprintf(text, sizeof text, "exit status %d", status);
+        say(p, k, text);
+        status = EXIT_FAILURE;
+    }
+    if (problem) {
+        say(p, k, problem);
+        status = EXIT_FAILURE;
+    }
+    return status;
+}
+
+static int launch_all(void)
+{
+    int status = EXIT_SUCCESS;
+
+    for (int k = 0; k < launches; k++) {
+        for (int i = 0; i < parties && !status; i++)
+            status = launch((i + k) % parties, k);
+    }
+    return status;
+}
+
+/* ---- the result of all launches ---- */
+
+/* Of a cell: the result of algorithm a of party p in launch k. */
+static const struct result *result_of(int p, int k, int m, int s, int a)
+{
+    return &party[p].launch[k].all[m].cell[s][a];
+}
+
+/* The median over the launches of a number, which is at this offset in struct result. */
+static double median_of(int p, int m, int s, int a, size_t offset)
+{
+    double values[MAX_UNITS];
+
+    for (int k = 0; k < launches; k++)
+        values[k] = *(const double *) ((const char *) result_of(p, k, m, s, a) + offset);
+    return order_quantile(values, launches, 0.5);
+}
+
+static void merge(struct result *r, int p, int m, int s, int a)
+{
+    double medians[MAX_UNITS], baseline[MAX_UNITS];
+
+    *r = (struct result){.min = INFINITY};
+    for (int k = 0; k < launches; k++) {
+        const struct result *of = result_of(p, k, m, s, a);
+        medians[k] = of->time.median;
+        baseline[k] = result_of(0, k, m, s, 0)->time.median;
+        r->min = fmin(r->min, of->min);
+        r->rounds += of->rounds;
+        r->calls += of->calls;
+        r->copies |= of->copies;
+    }
+    r->launches = launches;
+    r->p90 = median_of(p, m, s, a, offsetof(struct result, p90));
+    r->p99 = median_of(p, m, s, a, offsetof(struct result, p99));
+    r->cv = median_of(p, m, s, a, offsetof(struct result, cv));
+    stats_of_medians(r, medians, baseline, launches);
+}
+
+/* The cells of all parties, the algorithms of --other behind the own ones. */
+static void merge_measurement(struct measurement *to, const struct options *o, int m)
+{
+    const struct document *own = &party[0].launch[0];
+
+    *to = (struct measurement){.collective = own->all[m].collective,
+                               .ranks = own->all[m].ranks,
+                               .common_start = own->all[m].common_start};
+    for (int p = 1; p < parties; p++)
+        to->common_start = to->common_start && party[p].launch[0].all[m].common_start;
+    for (int s = 0; s < options_sizes_of(o, to->collective); s++) {
+        for (int a = 0; a < own->options.algorithm_count; a++)
+            merge(&to->cell[s][a], 0, m, s, a);
+        for (int p = 1; p < parties; p++)
+            merge(&to->cell[s][own->options.algorithm_count + p - 1], p, m, s, 0);
+    }
+}
+
+static int write_all(const struct options *asked)
+{
+    const struct document *own = &party[0].launch[0];
+    struct options o = results_options(&own->options, asked);
+    struct measurement *all = calloc((size_t) own->count, sizeof *all);
+    int status;
+
+    if (!all) {
+        fprintf(stderr, "numacoll-bench: no memory for the results\n");
+        return EXIT_FAILURE;
+    }
+    o.launches = launches;
+    for (int p = 1; p < parties; p++)
+        o.algorithms[o.algorithm_count++] = party[p].launch[0].options.algorithms[0];
+    for (int m = 0; m < own->count; m++)
+        merge_measurement(&all[m], &o, m);
+    machine_is(&own->machine);
+    json_environment_is(own->environment);
+    status = results_write(&o, all, own->count);
+    measurements_free(all, own->count);
+    return status;
+}
+
+int launches_run(const struct options *o)
+{
+    struct options checked = *o;
+    const char *problem;
+    int status = WRONG_INPUT;
+
+    /* of the names of pictures: one for each collective */
+    if (checked.rank_count_count == 0)
+        checked.rank_count_count = 1;
+    problem = files_check(&checked);
+    if (!problem)
+        problem = compare_open(o);
+    if (!problem)
+        problem = make_parties(o);
+    if (problem)
+        fprintf(stderr, "numacoll-bench: %s\n", problem);
+    else
+        status = launch_all();
+    if (!problem && status == EXIT_SUCCESS)
+        status = write_all(o);
+    free_parties();
+    return status;
+}

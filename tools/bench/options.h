@@ -1,0 +1,25 @@
+/* What the files share that parse the command line, options.c and algorithms.c. Their functions end
+ * the process if something is wrong. */
+
+#ifndef OPTIONS_H_INCLUDED
+#define OPTIONS_H_INCLUDED
+
+#include <argp.h>
+
+#include "bench.h"
+
+/* Writes one line, what is wrong and what is allowed, and ends the process. */
+_Noreturn void refuse(struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void algorithms_parse(struct argp_state *state, struct options *options, const char *text);
+
+void sweep_parse(struct argp_state *state, struct options *options, const char *text);
+
+/* Replaces each algorithm of numacoll by one for each value of the sweep. */
+void sweep_apply(struct argp_state *state, struct options *options, const struct sweep *sweep);
+
+/* Adds the floor, behind all algorithms. */
+void floor_add(struct argp_state *state, struct options *options);
+
+#endif
