@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "orderstat.h"
+#include "skew.h"
 
 struct json_object;
 
@@ -140,7 +142,10 @@ struct options {
     bool floor;     /* it is the last of the algorithms */
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
-    const char *csv, *json, *plot; /* files, or NULL */
+    double error;      /* a fraction: rounds until all medians are known so well; 0: --rounds */
+    bool touch;        /* inputs are written before each call */
+    struct skew skew;
+    const char *csv, *json, *plot, *raw; /* files, or NULL */
     enum format format;
     int launches;         /* 0: this process is one */
     const char *launcher; /* the command that starts the ranks of a launch */
@@ -166,7 +171,8 @@ int options_sizes_of(const struct options *options, const struct collective *col
 /* Characters of the longest name of an algorithm. */
 int options_longest_label(const struct options *options);
 
-/* Rounds of the whole run. */
+/* Rounds of a size, if the time is used up; and of the whole run. */
+int options_rounds(const struct options *options);
 int options_rounds_in_all(const struct options *options);
 
 /* ---- machine.c ---- */
@@ -204,20 +210,27 @@ struct result {
     struct interval ratio; /* of their ratios to those of the baseline, unit by unit */
     double min, p90, p99;  /* over all calls */
     double cv;             /* standard deviation over mean, of all calls */
-    int launches, rounds, calls;
+    int launches, rounds;
+    int calls; /* that count */
+    int late;  /* calls that a rank began late */
     unsigned copies; /* bits of enum single_copy: how blocks were copied that went past the queue */
 };
 
 /* The times of one size and algorithm: rounds of n calls. */
 struct series {
-    double *times; /* [rounds * n] microseconds */
+    double *times;       /* [rounds * n] microseconds */
+    unsigned char *late; /* [rounds * n] whether a rank began the call late */
     int rounds, n;
     double medians[MAX_UNITS];
     unsigned copies; /* as in struct result, on this rank */
 };
 
-/* The median of values[n], which stay as they are; NaN if there is no memory for a copy. */
-double stats_median(const double *values, int n);
+/* Whether the late calls of a block of n do not count. They do if they are the most: the machine is
+ * so busy that the others would be a choice. */
+bool stats_leaves_out(const unsigned char *late, int n);
+
+/* Copies the times of a block of n that count, to times. Returns how many these are. */
+int stats_counted(const double *of, const unsigned char *late, int n, double *times);
 
 /* Makes the intervals of a result of the medians[n] of its units and of the baseline's. Keeps a copy
  * of the medians. */
@@ -231,11 +244,21 @@ void stats_summarise(struct result *result, struct series *series, const struct 
 /* The barrier before each call, the same for all algorithms. After it all ranks of one node start
  * at the same moment (gate_common_start), those of several nodes each when it leaves the barrier;
  * gate_pass returns this moment, in seconds of gate_now(). Every rank of the communicator calls
- * gate_init, gate_pass and gate_finish. */
+ * gate_init, gate_calibrate, gate_pass and gate_finish. */
 void gate_init(MPI_Comm comm);
 double gate_pass(void);
 double gate_now(void);
 bool gate_common_start(void);
+
+/* Measures how long ahead ranks have to know a start. */
+void gate_calibrate(void);
+
+/* So long ahead a start is named, in seconds. 0: ranks do not start at one moment, because they are
+ * on several nodes or have not a processor each. */
+double gate_window(void);
+
+/* Whether this rank saw the last start too late to begin its call at this moment. */
+bool gate_late(double arrival);
 void gate_finish(void);
 
 /* ---- switch.c ---- */
@@ -284,7 +307,8 @@ MPI_Comm switch_comm(const struct algorithm *algorithm, MPI_Comm comm, const cha
 struct measurement {
     const struct collective *collective;
     int ranks;
-    bool common_start; /* of all ranks of a call */
+    bool common_start;   /* of all ranks of a call */
+    double start_window; /* microseconds, see gate_window() */
     struct result cell[MAX_SIZES][MAX_ALGORITHMS];
 };
 
@@ -332,6 +356,12 @@ void measurement_text(const struct options *options, const struct measurement *m
 void output_table(const struct options *options, const struct measurement *measurement);
 bool output_csv(const struct options *options, const struct measurement *all, int n);
 
+/* Writes a text; one with a comma, a quote or a line's end in double quotes, its own doubled. */
+void csv_text(FILE *f, const char *text);
+
+/* Closes a file that was written. False, after a message: not all could be written. */
+bool csv_close(FILE *f, const char *file);
+
 /* Writes JSON to the file of --json, and to stdout if that is the format. */
 bool output_json(const struct options *options, const struct measurement *all, int n);
 
@@ -344,6 +374,15 @@ bool plot(const struct options *options, const struct measurement *measurement);
 /* The file name of a picture: that of --plot; if there are several pictures, with -COLLECTIVE-RANKS
  * before its suffix. The caller frees it. */
 char *plot_file(const struct options *options, const struct collective *collective, int ranks);
+
+/* ---- raw.c ---- */
+
+/* Write the file of --raw, if there is one: a line for each call of a series whose times are in the
+ * order of the calls. */
+bool raw_open(const struct options *options);
+void raw_write(const char *collective, int ranks, size_t bytes, const char *algorithm,
+               const struct series *series);
+bool raw_close(const struct options *options);
 
 /* ---- files.c ---- */
 

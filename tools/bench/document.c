@@ -110,6 +110,10 @@ static void read_options(struct json_object *j, struct options *o)
     o->off_cache = truth(j, "off_cache");
     o->rotate_root = truth(j, "rotate_root");
     o->alloc_mem = !strcmp(text(j, "buffers"), "alloc_mem");
+    o->error = number(j, "error");
+    o->touch = truth(j, "touch");
+    if (!skew_parse(text(j, "skew"), &o->skew))
+        wrong("skew");
 }
 
 /* ---- results ---- */
@@ -145,6 +149,7 @@ static void read_result(struct json_object *j, struct result *r)
     r->launches = whole(j, "launches", 1, MAX_UNITS);
     r->rounds = whole(j, "rounds", 1, MAX_UNITS * MAX_UNITS);
     r->calls = whole(j, "calls", 1, INT_MAX);
+    r->late = whole(j, "late", 0, INT_MAX);
     r->copies = copies_of(text(j, "single_copy"));
 }
 
@@ -204,6 +209,7 @@ static void read_measurement(struct json_object *j, struct options *o, struct me
     m->collective = collective_find(text(j, "collective"));
     m->ranks = whole(j, "ranks", 2, INT_MAX);
     m->common_start = truth(j, "common_start");
+    m->start_window = number(j, "start_window_us");
     if (!m->collective)
         wrong("collective");
     if (*problem)

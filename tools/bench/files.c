@@ -59,15 +59,22 @@ const char *files_check(const struct options *o)
     static char problem[1024];
     const char *error = NULL;
 
-    if (o->csv && o->json && same_file(o->csv, o->json)) {
-        snprintf(problem, sizeof problem, "--csv=%s --json=%s: must be different files", o->csv,
-                 o->json);
-        return problem;
+    const struct {
+        const char *option, *name;
+    } files[] = {{"csv", o->csv}, {"json", o->json}, {"raw", o->raw}};
+    const int n = sizeof files / sizeof files[0];
+
+    for (int i = 0; i < n && !error; i++) {
+        for (int k = 0; k < i && files[i].name; k++) {
+            if (!files[k].name || !same_file(files[k].name, files[i].name))
+                continue;
+            snprintf(problem, sizeof problem, "--%s=%s --%s=%s: must be different files",
+                     files[k].option, files[k].name, files[i].option, files[i].name);
+            return problem;
+        }
+        if (files[i].name)
+            error = check_file(files[i].option, files[i].name);
     }
-    if (o->csv)
-        error = check_file("csv", o->csv);
-    if (o->json && !error)
-        error = check_file("json", o->json);
     if (o->plot && !error)
         error = check_plot(o);
     return error;

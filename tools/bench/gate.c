@@ -1,6 +1,7 @@
 /* The barrier between the calls that are timed. On one node: counters in a shared window, and a
  * common moment to start, so that no rank's call is timed while other ranks still leave the
- * barrier. On several nodes: a dissemination barrier of messages. */
+ * barrier. The rank that arrives last sets it, so long ahead (the start window) as ranks need to
+ * see it, which is measured. On several nodes: a dissemination barrier of messages. */
 
 #include "bench.h"
 
@@ -8,11 +9,19 @@
 #include <stdatomic.h>
 #include <time.h>
 
+enum { TRIALS = 100 };
+
+/* Seconds. If ranks need longer to see a start, they do not all run at once. */
+#define LEAST_WINDOW 1e-6
+#define MOST_WINDOW  50e-6
+
+/* Each rank adds to `arrived`. The last one writes `released` and `start`, then `round`; the others
+ * read in reverse order, all before they arrive again. */
 struct shared {
     _Atomic uint64_t arrived;
     char apart[120];
     _Atomic uint64_t round;
-    _Atomic double start;
+    _Atomic double released, start;
 };
 
 static MPI_Comm comm;
@@ -20,6 +29,9 @@ static MPI_Win window = MPI_WIN_NULL;
 static struct shared *shared;
 static uint64_t my_round;
 static int rank, size;
+static double ahead;  /* seconds: the start window */
+static bool judged;   /* whether ranks that see a start after it are late */
+static double seen_at; /* when this rank saw the last start */
 
 double gate_now(void)
 {
@@ -51,6 +63,8 @@ void gate_init(MPI_Comm over)
         }
         MPI_Barrier(comm);
     }
+    ahead = LEAST_WINDOW;
+    judged = false;
     MPI_Comm_free(&node);
 }
 
@@ -60,17 +74,47 @@ static double pass_shared(void)
     double start;
 
     if (atomic_fetch_add(&shared->arrived, 1) + 1 == round * (uint64_t) size) {
-        atomic_store(&shared->start, gate_now() + 1e-6);
+        double now = gate_now();
+        atomic_store(&shared->released, now);
+        atomic_store(&shared->start, now + ahead);
         atomic_store(&shared->round, round);
     }
     for (int spins = 0; atomic_load(&shared->round) < round; spins++) {
         if (spins > 200)
             sched_yield();
     }
+    seen_at = gate_now();
     start = atomic_load(&shared->start);
     while (gate_now() < start)
         ;
     return start;
+}
+
+void gate_calibrate(void)
+{
+    double needed[TRIALS], most[TRIALS], twice;
+
+    if (!shared)
+        return;
+    for (int i = 0; i < TRIALS; i++) {
+        pass_shared();
+        needed[i] = seen_at - atomic_load(&shared->released);
+    }
+    MPI_Reduce(needed, most, TRIALS, MPI_DOUBLE, MPI_MAX, 0, comm);
+    twice = rank == 0 ? 2 * order_quantile(most, TRIALS, 0.95) : 0;
+    MPI_Bcast(&twice, 1, MPI_DOUBLE, 0, comm);
+    judged = twice <= MOST_WINDOW;
+    ahead = judged && twice > LEAST_WINDOW ? twice : LEAST_WINDOW;
+}
+
+double gate_window(void)
+{
+    return judged ? ahead : 0;
+}
+
+bool gate_late(double arrival)
+{
+    return judged && seen_at > arrival;
 }
 
 static double pass_messages(void)

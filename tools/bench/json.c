@@ -96,6 +96,7 @@ static void add_run(struct json_object *j, const struct options *o)
 static struct json_object *json_options(const struct options *o)
 {
     struct json_object *j = json_object_new_object(), *algorithms = json_object_new_array();
+    char skew[32];
 
     for (int a = 0; a < o->algorithm_count; a++)
         json_object_array_add(algorithms, json_object_new_string(o->algorithms[a].label));
@@ -106,6 +107,10 @@ static struct json_object *json_options(const struct options *o)
     json_object_object_add(j, "off_cache", json_object_new_boolean(o->off_cache));
     json_object_object_add(j, "rotate_root", json_object_new_boolean(o->rotate_root));
     add_text(j, "buffers", o->alloc_mem ? "alloc_mem" : "malloc");
+    json_object_object_add(j, "error", json_object_new_double(o->error));
+    json_object_object_add(j, "touch", json_object_new_boolean(o->touch));
+    skew_text(&o->skew, skew, sizeof skew);
+    add_text(j, "skew", skew);
     return j;
 }
 
@@ -130,6 +135,7 @@ static struct json_object *json_result(size_t bytes, const char *algorithm, cons
     add_number(j, "launches", (uint64_t) r->launches);
     add_number(j, "rounds", (uint64_t) r->rounds);
     add_number(j, "calls", (uint64_t) r->calls);
+    add_number(j, "late", (uint64_t) r->late);
     add_text(j, "single_copy", copies_text(r->copies));
     return j;
 }
@@ -141,6 +147,7 @@ static struct json_object *json_measurement(const struct options *o, const struc
     add_text(j, "collective", m->collective->name);
     add_number(j, "ranks", (uint64_t) m->ranks);
     json_object_object_add(j, "common_start", json_object_new_boolean(m->common_start));
+    json_object_object_add(j, "start_window_us", json_object_new_double(m->start_window));
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++)
             json_object_array_add(results,

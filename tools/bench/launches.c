@@ -191,6 +191,7 @@ static void merge(struct result *r, int p, int m, int s, int a)
         r->min = fmin(r->min, of->min);
         r->rounds += of->rounds;
         r->calls += of->calls;
+        r->late += of->late;
         r->copies |= of->copies;
     }
     r->launches = launches;
@@ -207,7 +208,8 @@ static void merge_measurement(struct measurement *to, const struct options *o, i
 
     *to = (struct measurement){.collective = own->all[m].collective,
                                .ranks = own->all[m].ranks,
-                               .common_start = own->all[m].common_start};
+                               .common_start = own->all[m].common_start,
+                               .start_window = own->all[m].start_window};
     for (int p = 1; p < parties; p++)
         to->common_start = to->common_start && party[p].launch[0].all[m].common_start;
     for (int s = 0; s < options_sizes_of(o, to->collective); s++) {

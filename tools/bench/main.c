@@ -133,10 +133,12 @@ static int run(struct options *o)
         free(all);
         return EXIT_FAILURE;
     }
+    good = all_well(MPI_COMM_WORLD, rank > 0 || raw_open(o) ? NULL : "");
     if (rank == 0)
         progress_begin(options_rounds_in_all(o), o->seconds);
     for (int i = 0; i < o->rank_count_count && good; i++)
         good = measure_on(o, o->rank_counts[i], &all[i * o->collective_count]);
+    good = raw_close(o) && good;
     if (good && rank == 0)
         good = files_write(o, all, o->collective_count * o->rank_count_count);
     if (good && rank == 0 && o->compare)

@@ -38,16 +38,24 @@ struct bench {
     int rank, ranks;
     struct pool pool;
     unsigned seed; /* of the last verified call; equal on all ranks */
+    uint64_t call; /* number of the next call; equal on all ranks */
 };
 
 /* ---- buffers ---- */
+
+/* Bytes of so many blocks of m bytes. */
+static size_t bytes_of(const struct bench *b, enum blocks blocks, size_t m)
+{
+    return blocks == ONE_BLOCK ? m : blocks == NO_BLOCK ? 0 : m * (size_t) b->ranks;
+}
 
 /* Bytes of a buffer for messages of m bytes. */
 static size_t aligned(const struct bench *b, enum blocks blocks, size_t m)
 {
     /* only the root has a block of each rank */
-    bool root = !b->collective->rooted || b->options->rotate_root || b->rank == 0;
-    size_t bytes = blocks == ONE_BLOCK ? m : blocks == NO_BLOCK ? 0 : root * m * (size_t) b->ranks;
+    bool has = blocks != BLOCK_PER_RANK || !b->collective->rooted || b->options->rotate_root ||
+               b->rank == 0;
+    size_t bytes = has ? bytes_of(b, blocks, m) : 0;
 
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
@@ -150,6 +158,16 @@ static void place(struct bench *b, struct call *c)
     c->out = c->in + aligned(b, b->collective->in, c->m);
 }
 
+/* Writes the input of a call again, if this rank has one. */
+static void touch(const struct bench *b, const struct call *c)
+{
+    const struct collective *is = b->collective;
+    bool of_root = is->rooted && (is->in == BLOCK_PER_RANK || is->out == NO_BLOCK);
+
+    if (!of_root || c->rank == c->root)
+        memset(c->in, 1 + (int) (b->call % 2), bytes_of(b, is->in, c->m));
+}
+
 /* ---- calls ---- */
 
 static struct call new_call(const struct bench *b, int a, size_t m)
@@ -161,8 +179,26 @@ static struct call new_call(const struct bench *b, int a, size_t m)
                          .floor = b->options->algorithms[a].floor};
 }
 
-/* Makes one call. *us: microseconds from the common start. Returns what is wrong, or NULL. */
-static const char *timed_call(struct bench *b, struct call *c, bool verified, double *us)
+/* Waits at the gate and then as long as this rank is to be late. *late: it was later. Returns when
+ * the last rank is to arrive, in seconds of gate_now(). */
+static double arrive(struct bench *b, bool *late)
+{
+    const struct skew *skew = &b->options->skew;
+    double start = gate_pass(),
+           arrival = start + 1e-6 * skew_delay(skew, b->call, b->rank, b->ranks),
+           last = start + 1e-6 * skew_last(skew, b->call, b->ranks);
+
+    while (skew->kind != SKEW_NONE && gate_now() < arrival)
+        ;
+    *late = gate_late(arrival);
+    b->call++;
+    return last;
+}
+
+/* Makes one call. *us: microseconds from the common start, or from when the last rank was to
+ * arrive. *late: this rank began late. Returns what is wrong, or NULL. */
+static const char *timed_call(struct bench *b, struct call *c, bool verified, double *us,
+                              bool *late)
 {
     double start;
     int error = MPI_SUCCESS;
@@ -171,7 +207,9 @@ static const char *timed_call(struct bench *b, struct call *c, bool verified, do
     place(b, c);
     if (verified && b->collective->fill)
         b->collective->fill(c);
-    start = gate_pass();
+    else if (b->options->touch)
+        touch(b, c);
+    start = arrive(b, late);
     if (c->floor)
         b->collective->floor(c);
     else
@@ -191,7 +229,8 @@ static int dropped_of(int n)
 
 /* Makes the calls of a block: the dropped ones and n timed ones. Returns the first thing that is
  * wrong, or NULL. */
-static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, double *times)
+static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, double *times,
+                                  unsigned char *late)
 {
     struct call c = new_call(b, a, m);
     const char *problem = NULL;
@@ -199,12 +238,15 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
 
     for (int i = -dropped; i < n; i++) {
         double us;
+        bool is_late;
         const char *wrong;
         c.root = b->options->rotate_root && b->collective->rooted ? (i + dropped) % b->ranks : 0;
         c.seed = b->seed += i < 0;
-        wrong = timed_call(b, &c, i < 0, &us);
-        if (i >= 0)
+        wrong = timed_call(b, &c, i < 0, &us, &is_late);
+        if (i >= 0) {
             times[i] = us;
+            late[i] = is_late;
+        }
         problem = problem ? problem : wrong;
     }
     return problem;
@@ -229,19 +271,21 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
     return all_well(b->comm, problem ? text : NULL);
 }
 
-/* Makes a block of n timed calls. On rank 0, times[i] becomes the time of the slowest rank.
- * *copies: what switch_copies says is added. */
-static bool block(struct bench *b, size_t m, int a, int n, double *times, unsigned *copies)
+/* Makes a block of n timed calls. On rank 0, times[i] becomes the time of the slowest rank, and
+ * late[i] whether any rank began late. *copies: what switch_copies says is added. */
+static bool block(struct bench *b, size_t m, int a, int n, double *times, unsigned char *late,
+                  unsigned *copies)
 {
     const char *problem = switch_on(&b->options->algorithms[a]);
     unsigned long long before = switch_served(), served;
 
     if (!problem)
-        problem = calls_in_a_row(b, m, a, n, times);
+        problem = calls_in_a_row(b, m, a, n, times, late);
     served = switch_served() - before;
     *copies |= switch_copies();
     switch_off();
     MPI_Reduce(b->rank ? times : MPI_IN_PLACE, times, n, MPI_DOUBLE, MPI_MAX, 0, b->comm);
+    MPI_Reduce(b->rank ? late : MPI_IN_PLACE, late, n, MPI_UNSIGNED_CHAR, MPI_MAX, 0, b->comm);
     return judge(b, m, a, n, problem, served);
 }
 
@@ -265,35 +309,91 @@ static int calls_of_block(const struct bench *b, double call_us)
     return n;
 }
 
+/* Rounds of a size, at most. */
+static int most_rounds(const struct options *o)
+{
+    return o->error > 0 ? MAX_UNITS : o->rounds;
+}
+
 /* Finds by a trial how many calls a block of the algorithm has; gets memory for all times. */
 static bool plan(struct bench *b, size_t m, int a, struct series *s)
 {
     double trial[TRIAL_CALLS];
+    unsigned char late[TRIAL_CALLS];
+    size_t times;
 
-    if (!block(b, m, a, TRIAL_CALLS, trial, &s->copies))
+    if (!block(b, m, a, TRIAL_CALLS, trial, late, &s->copies))
         return false;
-    s->rounds = b->options->rounds;
     s->n = calls_of_block(b, order_quantile(trial, TRIAL_CALLS, 0.5));
-    s->times = malloc(sizeof *s->times * (size_t) (s->n * s->rounds));
-    return all_well(b->comm, s->times ? NULL : "no memory for the times");
+    times = (size_t) (s->n * most_rounds(b->options));
+    s->times = malloc(sizeof *s->times * times);
+    s->late = malloc(sizeof *s->late * times);
+    return all_well(b->comm, s->times && s->late ? NULL : "no memory for the times");
+}
+
+/* The next round: a block of each algorithm. */
+static bool one_round(struct bench *b, size_t m, struct series *series)
+{
+    int n = b->options->algorithm_count;
+
+    for (int i = 0; i < n; i++) {
+        /* the algorithm that is first in one round is last in the next */
+        struct series *s = &series[(i + series->rounds) % n];
+        double *times = s->times + s->rounds * s->n, counted[MAX_CALLS];
+        unsigned char *late = s->late + s->rounds * s->n;
+        if (!block(b, m, (int) (s - series), s->n, times, late, &s->copies))
+            return false;
+        s->medians[s->rounds] =
+            order_quantile(counted, stats_counted(times, late, s->n, counted), 0.5);
+    }
+    for (int a = 0; a < n; a++)
+        series[a].rounds++;
+    return true;
+}
+
+/* Whether the medians of all algorithms are known as well as --error asks, which takes at least the
+ * rounds that give an interval. */
+static bool known_well(const struct options *o, const struct series *series)
+{
+    bool well = order_interval_rank(series->rounds) > 0;
+
+    for (int a = 0; a < o->algorithm_count && well; a++) {
+        double medians[MAX_UNITS];
+        struct interval interval;
+        memcpy(medians, series[a].medians, sizeof *medians * (size_t) series->rounds);
+        interval = order_interval(medians, series->rounds);
+        well = order_error(&interval) <= o->error;
+    }
+    return well;
+}
+
+/* Whether there are rounds enough; began: when the first one began. */
+static bool enough(const struct bench *b, const struct series *series, double began)
+{
+    const struct options *o = b->options;
+    double share = o->seconds * options_rounds(o) / options_rounds_in_all(o);
+    int done = series->rounds, is_enough = done >= most_rounds(o);
+
+    if (!is_enough && o->error > 0 && done >= o->rounds) {
+        is_enough = known_well(o, series) || gate_now() - began > share;
+        MPI_Bcast(&is_enough, 1, MPI_INT, 0, b->comm);
+    }
+    return is_enough;
 }
 
 static bool rounds(struct bench *b, size_t m, struct series *series)
 {
-    int n = b->options->algorithm_count;
+    const int planned = options_rounds(b->options);
+    double began = gate_now();
 
-    for (int k = 0; k < b->options->rounds; k++) {
-        for (int i = 0; i < n; i++) {
-            /* the algorithm that is first in one round is last in the next */
-            int a = (i + k) % n;
-            double *times = series[a].times + k * series[a].n;
-            if (!block(b, m, a, series[a].n, times, &series[a].copies))
-                return false;
-            series[a].medians[k] = stats_median(times, series[a].n);
-        }
-        if (b->rank == 0)
+    do {
+        if (!one_round(b, m, series))
+            return false;
+        if (b->rank == 0 && series->rounds <= planned)
             progress_step();
-    }
+    } while (!enough(b, series, began));
+    for (int k = series->rounds; k < planned && b->rank == 0; k++)
+        progress_step();
     return true;
 }
 
@@ -306,10 +406,14 @@ static bool measure_size(struct bench *b, size_t m, struct result *results)
         good = plan(b, m, a, &series[a]);
     good = good && rounds(b, m, series);
     for (int a = 0; a < b->options->algorithm_count; a++) {
+        if (good && b->rank == 0)
+            raw_write(b->collective->name, b->ranks, m, b->options->algorithms[a].label,
+                      &series[a]);
         if (good)
             stats_summarise(&results[a], &series[a], &series[0]);
         MPI_Reduce(&series[a].copies, &results[a].copies, 1, MPI_UNSIGNED, MPI_BOR, 0, b->comm);
         free(series[a].times);
+        free(series[a].late);
     }
     return good;
 }
@@ -345,10 +449,11 @@ static void warm_up(struct bench *b, int a)
     size_t most = largest_size(b);
     struct call c = new_call(b, a, most < WARM_UP_BYTES ? most : WARM_UP_BYTES);
     double us;
+    bool late;
 
     if (!switch_on(&b->options->algorithms[a])) {
         for (int i = 0; i < WARM_UP; i++)
-            timed_call(b, &c, false, &us);
+            timed_call(b, &c, false, &us, &late);
     }
     switch_off();
 }
@@ -402,10 +507,15 @@ bool measure(const struct options *o, MPI_Comm comm, struct measurement *measure
     measurement->common_start = gate_common_start();
     if (!all_well(comm, switch_open(b.collective)))
         return false;
-    good = make_pool(&b);
+    good = all_well(comm, o->skew.kind != SKEW_NONE && !gate_common_start()
+                              ? "--skew: needs all ranks on one node, for a common start"
+                              : NULL) &&
+           make_pool(&b);
     if (good) {
         good = make_comms(&b);
         settle(&b);
+        gate_calibrate();
+        measurement->start_window = 1e6 * gate_window();
         for (int s = 0; s < options_sizes_of(o, b.collective) && good; s++)
             good = measure_size(&b, collective_has_size(b.collective) ? o->sizes[s] : 0,
                                 measurement->cell[s]);

@@ -28,7 +28,7 @@ static const char doc[] =
 /* The groups of options. A launch is told those that say what is measured. */
 enum { MEASURED = 1, ALGORITHMS, WRITTEN, LAUNCHED };
 
-enum { KEY_FORMAT = 256, KEY_LAUNCHES, KEY_LAUNCHER, KEY_OTHER, KEY_RESULTS, KEY_COMPARE, KEY_TOLERANCE };
+enum { KEY_ERROR = 256, KEY_TOUCH, KEY_SKEW, KEY_RAW, KEY_FORMAT, KEY_LAUNCHES, KEY_LAUNCHER, KEY_OTHER, KEY_RESULTS, KEY_COMPARE, KEY_TOLERANCE };
 
 static const struct argp_option choices[] = {
     {"sizes", 's', "LO:HI,..", 0,
@@ -36,6 +36,13 @@ static const struct argp_option choices[] = {
     {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", MEASURED},
     {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", MEASURED},
     {"seconds", 't', "S", 0, "how long the run may take, about (20)", MEASURED},
+    {"error", KEY_ERROR, "F", 0,
+     "rounds until the medians are known to this fraction, as 1%, or the time is up", MEASURED},
+    {"touch", KEY_TOUCH, 0, 0, "write the inputs again before each call", MEASURED},
+    {"skew", KEY_SKEW, "HOW", 0,
+     "how ranks arrive at a call, within US microseconds: none, linear:US, random:US or late:US "
+     "(none)",
+     MEASURED},
     {"off-cache", 'o', 0, 0, "a fresh buffer for every call", MEASURED},
     {"buffers", 'b', "HOW", 0,
      "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", MEASURED},
@@ -53,6 +60,9 @@ static const struct argp_option choices[] = {
     {"json", 'j', "FILE", 0, "also as JSON", WRITTEN},
     {"plot", 'p', "FILE", 0,
      "also as a picture, .png or .svg; several get -COLL-N before the suffix", WRITTEN},
+    {"raw", KEY_RAW, "FILE", 0,
+     "also each call as a line of CSV; of several launches one file each, -K before the suffix",
+     WRITTEN},
     {"results", KEY_RESULTS, "FILE", 0,
      "measure nothing, take the results of this file of --json; without mpiexec", WRITTEN},
     {"compare", KEY_COMPARE, "FILE", 0,
@@ -252,6 +262,8 @@ static void check_launches(struct argp_state *state, const struct options *o)
                o->launches);
     if (!o->launches && (o->launcher || o->other_count))
         refuse(state, "--%s: needs --launches", o->launcher ? "launcher" : "other");
+    if (o->results && o->raw)
+        refuse(state, "--raw=%s: must be without --results, which has no single calls", o->raw);
     if (o->results && (o->launches || o->word_count))
         refuse(state, "--results=%s: measures nothing, so must be without %s", o->results,
                o->launches ? "--launches" : o->words[0].text);
@@ -326,6 +338,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case 'p':
             parse_plot(state, o, arg);
+            break;
+        case KEY_ERROR:
+            if (!parse_fraction(arg, &o->error))
+                refuse(state, "--error=%s: must be a fraction, as 1%% or 0.01, at most 10", arg);
+            break;
+        case KEY_TOUCH:
+            o->touch = true;
+            break;
+        case KEY_SKEW:
+            if (!skew_parse(arg, &o->skew))
+                refuse(state,
+                       "--skew=%s: must be none, linear:US, random:US or late:US, with US above 0 "
+                       "and at most 1000000 microseconds",
+                       arg);
+            break;
+        case KEY_RAW:
+            o->raw = arg;
             break;
         case KEY_FORMAT:
             parse_format(state, o, arg);
@@ -416,11 +445,18 @@ int options_longest_label(const struct options *o)
     return longest;
 }
 
+int options_rounds(const struct options *o)
+{
+    enum { IF_UNTIL_ERROR = 20 };
+
+    return o->error > 0 && o->rounds < IF_UNTIL_ERROR ? IF_UNTIL_ERROR : o->rounds;
+}
+
 int options_rounds_in_all(const struct options *o)
 {
     int sizes = 0;
 
     for (int c = 0; c < o->collective_count; c++)
         sizes += options_sizes_of(o, o->collectives[c]);
-    return sizes * o->rounds * o->rank_count_count;
+    return sizes * options_rounds(o) * o->rank_count_count;
 }

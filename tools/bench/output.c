@@ -136,7 +136,7 @@ size_t measurement_bytes(const struct options *o, const struct measurement *m, i
     return collective_has_size(m->collective) ? o->sizes[s] : 0;
 }
 
-static bool closed(FILE *f, const char *file)
+bool csv_close(FILE *f, const char *file)
 {
     bool good = !ferror(f);
 
@@ -148,8 +148,7 @@ static bool closed(FILE *f, const char *file)
 
 /* ---- CSV ---- */
 
-/* Writes a text; one with a comma, a quote or a line's end in double quotes, its own doubled. */
-static void csv_text(FILE *f, const char *text)
+void csv_text(FILE *f, const char *text)
 {
     bool quoted = strpbrk(text, ",\"\r\n");
 
@@ -170,8 +169,8 @@ static void csv_rows(FILE *f, const struct options *o, const struct measurement 
             csv_text(f, o->algorithms[a].label);
             for (int c = 0; c < COLUMN_COUNT; c++)
                 fprintf(f, ",%.6g", column_value(r, c));
-            fprintf(f, ",%d,%d,%s,%d\n", r->rounds, r->calls, copies_text(r->copies),
-                    r->launches);
+            fprintf(f, ",%d,%d,%s,%d,%d\n", r->rounds, r->calls, copies_text(r->copies),
+                    r->launches, r->late);
         }
     }
 }
@@ -187,8 +186,8 @@ bool output_csv(const struct options *o, const struct measurement *all, int n)
     fprintf(f, "collective,ranks,bytes,algorithm");
     for (int c = 0; c < COLUMN_COUNT; c++)
         fprintf(f, ",%s", columns[c].name);
-    fprintf(f, ",rounds,calls,single_copy,launches\n");
+    fprintf(f, ",rounds,calls,single_copy,launches,late\n");
     for (int i = 0; i < n; i++)
         csv_rows(f, o, &all[i]);
-    return closed(f, o->csv);
+    return csv_close(f, o->csv);
 }

@@ -15,12 +15,30 @@ static double *copied(const double *values, int n)
     return copy;
 }
 
-double stats_median(const double *values, int n)
+static int late_of(const unsigned char *late, int n)
 {
-    double *copy = copied(values, n), median = copy ? order_quantile(copy, n, 0.5) : NAN;
+    int count = 0;
 
-    free(copy);
-    return median;
+    for (int i = 0; i < n; i++)
+        count += late[i];
+    return count;
+}
+
+bool stats_leaves_out(const unsigned char *late, int n)
+{
+    return 2 * late_of(late, n) <= n;
+}
+
+int stats_counted(const double *of, const unsigned char *late, int n, double *times)
+{
+    bool leaves_out = stats_leaves_out(late, n);
+    int count = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!late[i] || !leaves_out)
+            times[count++] = of[i];
+    }
+    return count;
 }
 
 static double variation(const double *values, int n)
@@ -52,7 +70,11 @@ void stats_summarise(struct result *r, struct series *s, const struct series *ba
     stats_of_medians(r, s->medians, baseline->medians, s->rounds);
     r->launches = 1;
     r->rounds = s->rounds;
-    r->calls = s->rounds * s->n;
+    r->calls = 0;
+    r->late = late_of(s->late, s->rounds * s->n);
+    for (int k = 0; k < s->rounds; k++) /* moved to the front */
+        r->calls += stats_counted(s->times + k * s->n, s->late + k * s->n, s->n,
+                                  s->times + r->calls);
     r->cv = variation(s->times, r->calls);
     r->p90 = order_quantile(s->times, r->calls, 0.9);
     r->p99 = order_quantile(s->times, r->calls, 0.99);
