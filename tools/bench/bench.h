@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "counts.h"
 #include "orderstat.h"
 #include "skew.h"
 
@@ -51,6 +52,7 @@ struct call {
     unsigned char *in, *out;
     unsigned seed; /* of the data, in a call whose data is verified */
     bool floor;    /* only the copies that it cannot avoid */
+    enum counts counts; /* of an irregular collective */
 };
 
 /* The number of blocks of m bytes in a buffer. */
@@ -60,6 +62,7 @@ struct collective {
     const char *name; /* lower case, otherwise as in MPIR_CVAR_<NAME>_INTRA_ALGORITHM */
     bool rooted;
     bool displaced;                        /* has displacements */
+    bool irregular;                        /* has a count for each rank */
     enum blocks in, out;                   /* NO_BLOCK in both: the collective has no size */
     int (*make)(const struct call *call);  /* makes the call; returns MPI's error */
     void (*fill)(const struct call *call); /* writes the inputs, and wrong results into the outputs;
@@ -94,6 +97,9 @@ void collective_each(void (*what)(const char *name));
 
 bool collective_has_size(const struct collective *collective);
 
+/* The counts with which a collective is measured. */
+enum counts collective_counts(const struct collective *collective, enum counts counts);
+
 /* ---- options.c ---- */
 
 /* VAR=VALUE; VAR without MPIR_CVAR_NUMACOLL_, lower case. */
@@ -123,7 +129,7 @@ struct sweep {
 };
 
 /* What is written to stdout. */
-enum format { FORMAT_TABLE, FORMAT_JSON };
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_OSU, FORMAT_IMB, FORMATS };
 
 struct options {
     const struct collective *collectives[MAX_COLLECTIVES];
@@ -145,6 +151,7 @@ struct options {
     double error;      /* a fraction: rounds until all medians are known so well; 0: --rounds */
     bool touch;        /* inputs are written before each call */
     struct skew skew;
+    enum counts counts; /* of irregular collectives */
     const char *csv, *json, *plot, *raw; /* files, or NULL */
     enum format format;
     int launches;         /* 0: this process is one */
@@ -208,7 +215,10 @@ struct result {
     int median_count;
     struct interval time;  /* of these medians */
     struct interval ratio; /* of their ratios to those of the baseline, unit by unit */
-    double min, p90, p99;  /* over all calls */
+    double min, p90, p99;  /* over all calls that count */
+    struct {
+        double min, avg, max;
+    } mean; /* of all calls on a rank: of the fastest, of all on average, of the slowest rank */
     double cv;             /* standard deviation over mean, of all calls */
     int launches, rounds;
     int calls; /* that count */
@@ -220,6 +230,7 @@ struct result {
 struct series {
     double *times;       /* [rounds * n] microseconds */
     unsigned char *late; /* [rounds * n] whether a rank began the call late */
+    double sum;          /* of the times of this rank */
     int rounds, n;
     double medians[MAX_UNITS];
     unsigned copies; /* as in struct result, on this rank */
@@ -337,7 +348,7 @@ struct column {
     const char *name;
     size_t offset; /* of a double in struct result */
 };
-enum { COLUMN_COUNT = 10 };
+enum { COLUMN_COUNT = 13 };
 extern const struct column columns[COLUMN_COUNT];
 double column_value(const struct result *result, int column);
 
@@ -353,7 +364,11 @@ void size_text(size_t m, char *text, size_t n);
 void measurement_text(const struct options *options, const struct measurement *measurement,
                       char *text, size_t n);
 
+/* Write a measurement to stdout: in the format of the options (not JSON); as a table; with the
+ * columns of another benchmark. */
+void output(const struct options *options, const struct measurement *measurement);
 void output_table(const struct options *options, const struct measurement *measurement);
+void output_shaped(const struct options *options, const struct measurement *measurement);
 bool output_csv(const struct options *options, const struct measurement *all, int n);
 
 /* Writes a text; one with a comma, a quote or a line's end in double quotes, its own doubled. */

@@ -27,6 +27,12 @@ static bool block_is(const unsigned char *block, size_t m, unsigned seed)
     return true;
 }
 
+/* Bytes of the longest numbers that a block of m bytes can be divided into. */
+static size_t number_bytes(size_t m)
+{
+    return m % sizeof(double) == 0 ? sizeof(double) : m % sizeof(float) == 0 ? sizeof(float) : 1;
+}
+
 /* ---- bcast ---- */
 
 static int bcast(const struct call *c)
@@ -46,31 +52,43 @@ static bool bcast_verify(const struct call *c)
 
 /* ---- scatter, gather, allgather: block i belongs to rank i ---- */
 
-/* Counts, displacements and types of equal blocks, for the v and w forms and MPI_Reduce_scatter. */
+/* Counts, displacements and types of blocks, for the v and w forms and MPI_Reduce_scatter. */
 static struct {
-    size_t m, unit;
-    int ranks, *counts, *displs;
+    struct call of; /* of its m, ranks and counts */
+    size_t unit;
+    int shift, *counts, *displs;
     MPI_Datatype *types;
-} equal;
+} made;
 
-/* In units of so many bytes. */
-static void make_equal(const struct call *c, size_t unit)
+/* Bytes of block i. */
+static size_t length_of(const struct call *c, int i)
 {
-    if (equal.m == c->m && equal.unit == unit && equal.ranks == c->ranks)
+    return counts_length(c->counts, c->m, number_bytes(c->m), i % c->ranks, c->ranks);
+}
+
+/* In units of so many bytes. Block i has the length of block i + shift. */
+static void make_blocks(const struct call *c, size_t unit, int shift)
+{
+    size_t ranks = (size_t) c->ranks;
+    int displacement = 0;
+
+    if (made.of.m == c->m && made.of.ranks == c->ranks && made.of.counts == c->counts &&
+        made.unit == unit && made.shift == shift)
         return;
-    equal.counts = realloc(equal.counts, sizeof *equal.counts * (size_t) c->ranks);
-    equal.displs = realloc(equal.displs, sizeof *equal.displs * (size_t) c->ranks);
-    equal.types = realloc(equal.types, sizeof *equal.types * (size_t) c->ranks);
-    if (!equal.counts || !equal.displs || !equal.types)
+    made.counts = realloc(made.counts, sizeof *made.counts * ranks);
+    made.displs = realloc(made.displs, sizeof *made.displs * ranks);
+    made.types = realloc(made.types, sizeof *made.types * ranks);
+    if (!made.counts || !made.displs || !made.types)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     for (int i = 0; i < c->ranks; i++) {
-        equal.counts[i] = (int) (c->m / unit);
-        equal.displs[i] = i * equal.counts[i];
-        equal.types[i] = MPI_BYTE;
+        made.counts[i] = (int) (length_of(c, i + shift) / unit);
+        made.displs[i] = displacement;
+        made.types[i] = MPI_BYTE;
+        displacement += made.counts[i];
     }
-    equal.m = c->m;
-    equal.unit = unit;
-    equal.ranks = c->ranks;
+    made.of = *c;
+    made.unit = unit;
+    made.shift = shift;
 }
 
 static int scatter(const struct call *c)
@@ -80,9 +98,9 @@ static int scatter(const struct call *c)
 
 static int scatterv(const struct call *c)
 {
-    make_equal(c, 1);
-    return MPI_Scatterv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, (int) c->m, MPI_BYTE,
-                        c->root, c->comm);
+    make_blocks(c, 1, 0);
+    return MPI_Scatterv(c->in, made.counts, made.displs, MPI_BYTE, c->out,
+                        made.counts[c->rank], MPI_BYTE, c->root, c->comm);
 }
 
 static int gather(const struct call *c)
@@ -92,8 +110,8 @@ static int gather(const struct call *c)
 
 static int gatherv(const struct call *c)
 {
-    make_equal(c, 1);
-    return MPI_Gatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE,
+    make_blocks(c, 1, 0);
+    return MPI_Gatherv(c->in, made.counts[c->rank], MPI_BYTE, c->out, made.counts, made.displs, MPI_BYTE,
                        c->root, c->comm);
 }
 
@@ -104,21 +122,21 @@ static int allgather(const struct call *c)
 
 static int allgatherv(const struct call *c)
 {
-    make_equal(c, 1);
-    return MPI_Allgatherv(c->in, (int) c->m, MPI_BYTE, c->out, equal.counts, equal.displs, MPI_BYTE,
+    make_blocks(c, 1, 0);
+    return MPI_Allgatherv(c->in, made.counts[c->rank], MPI_BYTE, c->out, made.counts, made.displs, MPI_BYTE,
                           c->comm);
 }
 
 static void fill_blocks(unsigned char *blocks, const struct call *c, unsigned seed)
 {
-    for (int i = 0; i < c->ranks; i++)
-        fill_block(blocks + (size_t) i * c->m, c->m, seed + (unsigned) i);
+    for (int i = 0; i < c->ranks; blocks += length_of(c, i++))
+        fill_block(blocks, length_of(c, i), seed + (unsigned) i);
 }
 
 static bool blocks_are(const unsigned char *blocks, const struct call *c)
 {
-    for (int i = 0; i < c->ranks; i++) {
-        if (!block_is(blocks + (size_t) i * c->m, c->m, c->seed + (unsigned) i))
+    for (int i = 0; i < c->ranks; blocks += length_of(c, i++)) {
+        if (!block_is(blocks, length_of(c, i), c->seed + (unsigned) i))
             return false;
     }
     return true;
@@ -129,23 +147,23 @@ static void fill_for_one(const struct call *c)
 {
     if (c->rank == c->root)
         fill_blocks(c->in, c, c->seed);
-    fill_block(c->out, c->m, c->seed + (unsigned) c->rank + 1);
+    fill_block(c->out, length_of(c, c->rank), c->seed + (unsigned) c->rank + 1);
 }
 
 static bool verify_one(const struct call *c)
 {
-    return block_is(c->out, c->m, c->seed + (unsigned) c->rank);
+    return block_is(c->out, length_of(c, c->rank), c->seed + (unsigned) c->rank);
 }
 
 static void fill_own(const struct call *c)
 {
-    fill_block(c->in, c->m, c->seed + (unsigned) c->rank);
+    fill_block(c->in, length_of(c, c->rank), c->seed + (unsigned) c->rank);
     fill_blocks(c->out, c, c->seed + 1);
 }
 
 static void fill_at_root(const struct call *c)
 {
-    fill_block(c->in, c->m, c->seed + (unsigned) c->rank);
+    fill_block(c->in, length_of(c, c->rank), c->seed + (unsigned) c->rank);
     if (c->rank == c->root)
         fill_blocks(c->out, c, c->seed + 1);
 }
@@ -160,7 +178,14 @@ static bool verify_at_root(const struct call *c)
     return c->rank != c->root || blocks_are(c->out, c);
 }
 
-/* ---- alltoall: block i is for rank i, and from rank i ---- */
+/* ---- alltoall: block i is for rank i, and from rank i; what two ranks have for each other has one
+ * length ---- */
+
+/* What these blocks are shifted by against those of all ranks. */
+static int pair_shift(const struct call *c)
+{
+    return c->counts == COUNTS_EVEN ? 0 : c->rank;
+}
 
 static int alltoall(const struct call *c)
 {
@@ -169,16 +194,16 @@ static int alltoall(const struct call *c)
 
 static int alltoallv(const struct call *c)
 {
-    make_equal(c, 1);
-    return MPI_Alltoallv(c->in, equal.counts, equal.displs, MPI_BYTE, c->out, equal.counts,
-                         equal.displs, MPI_BYTE, c->comm);
+    make_blocks(c, 1, pair_shift(c));
+    return MPI_Alltoallv(c->in, made.counts, made.displs, MPI_BYTE, c->out, made.counts,
+                         made.displs, MPI_BYTE, c->comm);
 }
 
 static int alltoallw(const struct call *c)
 {
-    make_equal(c, 1);
-    return MPI_Alltoallw(c->in, equal.counts, equal.displs, equal.types, c->out, equal.counts,
-                         equal.displs, equal.types, c->comm);
+    make_blocks(c, 1, pair_shift(c));
+    return MPI_Alltoallw(c->in, made.counts, made.displs, made.types, c->out, made.counts,
+                         made.displs, made.types, c->comm);
 }
 
 /* The seed of the block from one rank to another. */
@@ -189,28 +214,31 @@ static unsigned pair_seed(const struct call *c, int from, int to)
 
 static void fill_pairs(const struct call *c)
 {
+    size_t at = 0;
+
     for (int i = 0; i < c->ranks; i++) {
-        fill_block(c->in + (size_t) i * c->m, c->m, pair_seed(c, c->rank, i));
-        fill_block(c->out + (size_t) i * c->m, c->m, pair_seed(c, i, c->rank) + 1);
+        size_t n = length_of(c, i + pair_shift(c));
+        fill_block(c->in + at, n, pair_seed(c, c->rank, i));
+        fill_block(c->out + at, n, pair_seed(c, i, c->rank) + 1);
+        at += n;
     }
 }
 
 static bool verify_pairs(const struct call *c)
 {
+    size_t at = 0;
+
     for (int i = 0; i < c->ranks; i++) {
-        if (!block_is(c->out + (size_t) i * c->m, c->m, pair_seed(c, i, c->rank)))
+        size_t n = length_of(c, i + pair_shift(c));
+        if (!block_is(c->out + at, n, pair_seed(c, i, c->rank)))
             return false;
+        at += n;
     }
     return true;
 }
 
 /* ---- reduce, allreduce, scan, exscan: sums of the longest numbers that a block can be divided
  * into ---- */
-
-static size_t number_bytes(size_t m)
-{
-    return m % sizeof(double) == 0 ? sizeof(double) : m % sizeof(float) == 0 ? sizeof(float) : 1;
-}
 
 static MPI_Datatype number_type(size_t m)
 {
@@ -315,12 +343,12 @@ static bool verify_sums_at_root(const struct call *c)
     return c->rank != c->root || verify_sums(c);
 }
 
-/* ---- reduce_scatter, reduce_scatter_block: number i of block b is number b * n + i of all ---- */
+/* ---- reduce_scatter, reduce_scatter_block: the numbers of all blocks are counted through ---- */
 
 static int reduce_scatter(const struct call *c)
 {
-    make_equal(c, number_bytes(c->m));
-    return MPI_Reduce_scatter(c->in, c->out, equal.counts, number_type(c->m), MPI_SUM, c->comm);
+    make_blocks(c, number_bytes(c->m), 0);
+    return MPI_Reduce_scatter(c->in, c->out, made.counts, number_type(c->m), MPI_SUM, c->comm);
 }
 
 static int reduce_scatter_block(const struct call *c)
@@ -329,23 +357,30 @@ static int reduce_scatter_block(const struct call *c)
                                     c->comm);
 }
 
+/* The number with which a block begins. */
+static int first_number(const struct call *c, int block)
+{
+    size_t unit = number_bytes(c->m);
+
+    return (int) (counts_offset(c->counts, c->m, unit, block, c->ranks) / unit);
+}
+
 static void fill_blocks_of_numbers(const struct call *c)
 {
-    int n = numbers_in(c->m);
+    int first = first_number(c, c->rank), end = first_number(c, c->rank + 1);
 
-    for (int i = 0; i < n * c->ranks; i++)
-        set_number(c->in + (size_t) (i / n) * c->m, c->m, i % n,
-                   pattern((size_t) i, c->seed) + (unsigned) c->rank);
-    for (int i = 0; i < n; i++)
-        set_number(c->out, c->m, i, sum(c, c->rank * n + i) + 1);
+    for (int i = 0; i < first_number(c, c->ranks); i++)
+        set_number(c->in, c->m, i, pattern((size_t) i, c->seed) + (unsigned) c->rank);
+    for (int i = first; i < end; i++)
+        set_number(c->out, c->m, i - first, sum(c, i) + 1);
 }
 
 static bool verify_own_sums(const struct call *c)
 {
-    int n = numbers_in(c->m);
+    int first = first_number(c, c->rank), end = first_number(c, c->rank + 1);
 
-    for (int i = 0; i < n; i++) {
-        if (!number_is(c->out, c->m, i, sum(c, c->rank * n + i)))
+    for (int i = first; i < end; i++) {
+        if (!number_is(c->out, c->m, i - first, sum(c, i)))
             return false;
     }
     return true;
@@ -372,36 +407,36 @@ static int barrier(const struct call *c)
 /* ---- the table ---- */
 
 static const struct collective table[] = {
-    {"bcast", true, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify, floor_bcast},
-    {"barrier", false, false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL, NULL},
-    {"scatter", true, false, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one,
+    {"bcast", true, false, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify, floor_bcast},
+    {"barrier", false, false, false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL, NULL},
+    {"scatter", true, false, false, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one,
      floor_scatter},
-    {"scatterv", true, true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one,
+    {"scatterv", true, true, true, BLOCK_PER_RANK, ONE_BLOCK, scatterv, fill_for_one, verify_one,
      floor_scatter},
-    {"gather", true, false, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_at_root, verify_at_root,
+    {"gather", true, false, false, ONE_BLOCK, BLOCK_PER_RANK, gather, fill_at_root, verify_at_root,
      floor_gather},
-    {"gatherv", true, true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_at_root, verify_at_root,
+    {"gatherv", true, true, true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_at_root, verify_at_root,
      floor_gather},
-    {"allgather", false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all,
+    {"allgather", false, false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all,
      floor_allgather},
-    {"allgatherv", false, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all,
+    {"allgatherv", false, true, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all,
      floor_allgather},
-    {"reduce", true, false, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root,
+    {"reduce", true, false, false, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root,
      floor_reduce},
-    {"allreduce", false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums,
+    {"allreduce", false, false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums,
      floor_allreduce},
-    {"alltoall", false, false, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoall, fill_pairs, verify_pairs,
+    {"alltoall", false, false, false, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoall, fill_pairs, verify_pairs,
      floor_alltoall},
-    {"alltoallv", false, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallv, fill_pairs, verify_pairs,
+    {"alltoallv", false, true, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallv, fill_pairs, verify_pairs,
      floor_alltoall},
-    {"alltoallw", false, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallw, fill_pairs, verify_pairs,
+    {"alltoallw", false, true, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallw, fill_pairs, verify_pairs,
      floor_alltoall},
-    {"reduce_scatter", false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter,
+    {"reduce_scatter", false, false, true, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter,
      fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
-    {"reduce_scatter_block", false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter_block,
+    {"reduce_scatter_block", false, false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter_block,
      fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
-    {"scan", false, false, ONE_BLOCK, ONE_BLOCK, scan, fill_numbers, verify_scan, floor_scan},
-    {"exscan", false, false, ONE_BLOCK, ONE_BLOCK, exscan, fill_numbers, verify_exscan,
+    {"scan", false, false, false, ONE_BLOCK, ONE_BLOCK, scan, fill_numbers, verify_scan, floor_scan},
+    {"exscan", false, false, false, ONE_BLOCK, ONE_BLOCK, exscan, fill_numbers, verify_exscan,
      floor_exscan},
 };
 static const int table_rows = sizeof table / sizeof table[0];
@@ -432,4 +467,9 @@ void collective_each(void (*what)(const char *name))
 bool collective_has_size(const struct collective *collective)
 {
     return collective->in != NO_BLOCK || collective->out != NO_BLOCK;
+}
+
+enum counts collective_counts(const struct collective *collective, enum counts counts)
+{
+    return collective->irregular ? counts : COUNTS_EVEN;
 }

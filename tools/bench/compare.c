@@ -48,12 +48,12 @@ static void write_change(enum change change, const struct measurement *m, size_t
            new->time.median / old->time.median);
 }
 
-struct counts {
+struct changes {
     int found, missing, slower, faster;
 };
 
 static void compare_measurement(const struct options *o, const struct measurement *m,
-                                struct counts *counts)
+                                struct changes *changes)
 {
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++) {
@@ -63,10 +63,10 @@ static void compare_measurement(const struct options *o, const struct measuremen
             const struct result *old = find(m, bytes, algorithm);
             enum change change =
                 old ? order_change(&old->time, &new->time, o->tolerance) : CHANGE_NONE;
-            counts->found += old != NULL;
-            counts->missing += !old;
-            counts->slower += change == CHANGE_SLOWER;
-            counts->faster += change == CHANGE_FASTER;
+            changes->found += old != NULL;
+            changes->missing += !old;
+            changes->slower += change == CHANGE_SLOWER;
+            changes->faster += change == CHANGE_FASTER;
             if (change != CHANGE_NONE)
                 write_change(change, m, bytes, algorithm, old, new);
         }
@@ -74,7 +74,7 @@ static void compare_measurement(const struct options *o, const struct measuremen
 }
 
 /* Lines that say what makes a comparison doubtful. */
-static void write_doubts(const struct options *o, const struct counts *counts)
+static void write_doubts(const struct options *o, const struct changes *changes)
 {
     const struct options *b = &before.options;
     const struct machine *now = machine_get(), *then = &before.machine;
@@ -85,27 +85,27 @@ static void write_doubts(const struct options *o, const struct counts *counts)
                then->processors, then->cpu, then->mpi);
     if (b->off_cache != o->off_cache || b->rotate_root != o->rotate_root ||
         b->alloc_mem != o->alloc_mem || b->touch != o->touch || b->skew.kind != o->skew.kind ||
-        b->skew.us != o->skew.us)
+        b->skew.us != o->skew.us || b->counts != o->counts)
         printf("# %s was measured with other options\n", o->compare);
     if (!b->launches || !o->launches)
         printf("# one launch does not show how launches differ: --launches\n");
-    if (counts->missing)
-        printf("# not in %s: %d results\n", o->compare, counts->missing);
+    if (changes->missing)
+        printf("# not in %s: %d results\n", o->compare, changes->missing);
 }
 
 bool compare(const struct options *o, const struct measurement *all, int n)
 {
-    struct counts counts = {.found = 0};
+    struct changes changes = {.found = 0};
 
     for (int i = 0; i < n; i++)
-        compare_measurement(o, &all[i], &counts);
-    if (counts.found == 0)
+        compare_measurement(o, &all[i], &changes);
+    if (changes.found == 0)
         fprintf(stderr, "numacoll-bench: --compare=%s: has none of these results\n", o->compare);
-    else if (counts.slower + counts.faster == 0)
+    else if (changes.slower + changes.faster == 0)
         printf("nothing is slower or faster than in %s by more than %g %%, with intervals that do "
                "not overlap: %d results\n",
-               o->compare, 100 * o->tolerance, counts.found);
-    write_doubts(o, &counts);
+               o->compare, 100 * o->tolerance, changes.found);
+    write_doubts(o, &changes);
     document_free(&before);
-    return counts.found > 0 && counts.slower == 0;
+    return changes.found > 0 && changes.slower == 0;
 }

@@ -114,6 +114,8 @@ static void read_options(struct json_object *j, struct options *o)
     o->touch = truth(j, "touch");
     if (!skew_parse(text(j, "skew"), &o->skew))
         wrong("skew");
+    if (!counts_parse(text(j, "counts"), &o->counts))
+        wrong("counts");
 }
 
 /* ---- results ---- */

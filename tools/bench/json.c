@@ -111,6 +111,7 @@ static struct json_object *json_options(const struct options *o)
     json_object_object_add(j, "touch", json_object_new_boolean(o->touch));
     skew_text(&o->skew, skew, sizeof skew);
     add_text(j, "skew", skew);
+    add_text(j, "counts", counts_names[o->counts]);
     return j;
 }
 

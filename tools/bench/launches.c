@@ -33,7 +33,7 @@ static void put_word(FILE *f, const char *word)
 }
 
 /* start: the command, as the user gave it; program: what it starts, or NULL if it says so itself,
- * and is of another MPI. Without input, which a launcher would take. */
+ * and is of another MPI. */
 static char *command_of(const struct options *o, const char *start, const char *program)
 {
     char *command = NULL;
@@ -49,7 +49,38 @@ static char *command_of(const struct options *o, const char *start, const char *
         if (program || !o->words[i].of_algorithms)
             put_word(f, o->words[i].text);
     }
-    fputs(" --format=json </dev/null", f);
+    return fclose(f) ? NULL : command;
+}
+
+/* Writes the word that names the file of --raw of party p's launch k: with -K before the suffix. */
+static void put_raw(FILE *f, const char *raw, int p, int k)
+{
+    const char *slash = strrchr(raw, '/'), *dot = strrchr(slash ? slash : raw, '.');
+    size_t stem = dot ? (size_t) (dot - raw) : strlen(raw);
+    char other[16] = "", *word;
+
+    if (p)
+        snprintf(other, sizeof other, "-other%d", p);
+    if (asprintf(&word, "--raw=%.*s-%d%s%s", (int) stem, raw, k + 1, other, raw + stem) < 0)
+        return;
+    put_word(f, word);
+    free(word);
+}
+
+/* The command of party p's launch k. Without input, which a launcher would take. The caller frees
+ * it. */
+static char *command_of_launch(const struct options *o, int p, int k)
+{
+    char *command = NULL;
+    size_t length;
+    FILE *f = open_memstream(&command, &length);
+
+    if (!f)
+        return NULL;
+    fprintf(f, "%s --format=json", party[p].command);
+    if (o->raw)
+        put_raw(f, o->raw, p, k);
+    fputs(" </dev/null", f);
     return fclose(f) ? NULL : command;
 }
 
@@ -128,15 +159,17 @@ static const char *check_document(int p, int k, struct json_object *j)
 }
 
 /* Returns the exit status. A numacoll-bench that ends with 1 or 2 has said why. */
-static int launch(int p, int k)
+static int launch(const struct options *o, int p, int k)
 {
-    FILE *output = popen(party[p].command, "r");
+    char *command = command_of_launch(o, p, k);
+    FILE *output = command ? popen(command, "r") : NULL;
     struct json_object *j = output ? json_object_from_fd(fileno(output)) : NULL;
     int ended = output ? pclose(output) : -1;
     int status = ended >= 0 && WIFEXITED(ended) ? WEXITSTATUS(ended) : EXIT_FAILURE;
     const char *problem = status == 0 ? check_document(p, k, j) : NULL;
     char text[64];
 
+    free(command);
     json_object_put(j);
     if (status > WRONG_INPUT || ended < 0 || !WIFEXITED(ended)) {
         snprintf(text, sizeof text, "exit status %d", status);
@@ -150,13 +183,13 @@ static int launch(int p, int k)
     return status;
 }
 
-static int launch_all(void)
+static int launch_all(const struct options *o)
 {
     int status = EXIT_SUCCESS;
 
     for (int k = 0; k < launches; k++) {
         for (int i = 0; i < parties && !status; i++)
-            status = launch((i + k) % parties, k);
+            status = launch(o, (i + k) % parties, k);
     }
     return status;
 }
@@ -179,6 +212,12 @@ static double median_of(int p, int m, int s, int a, size_t offset)
     return order_quantile(values, launches, 0.5);
 }
 
+/* Of these numbers the result of all launches has the median. */
+static const size_t numbers[] = {offsetof(struct result, p90),      offsetof(struct result, p99),
+                                 offsetof(struct result, cv),       offsetof(struct result, mean.min),
+                                 offsetof(struct result, mean.avg), offsetof(struct result, mean.max)};
+static const int number_count = sizeof numbers / sizeof numbers[0];
+
 static void merge(struct result *r, int p, int m, int s, int a)
 {
     double medians[MAX_UNITS], baseline[MAX_UNITS];
@@ -195,9 +234,8 @@ static void merge(struct result *r, int p, int m, int s, int a)
         r->copies |= of->copies;
     }
     r->launches = launches;
-    r->p90 = median_of(p, m, s, a, offsetof(struct result, p90));
-    r->p99 = median_of(p, m, s, a, offsetof(struct result, p99));
-    r->cv = median_of(p, m, s, a, offsetof(struct result, cv));
+    for (int i = 0; i < number_count; i++)
+        *(double *) ((char *) r + numbers[i]) = median_of(p, m, s, a, numbers[i]);
     stats_of_medians(r, medians, baseline, launches);
 }
 
@@ -260,7 +298,7 @@ int launches_run(const struct options *o)
     if (problem)
         fprintf(stderr, "numacoll-bench: %s\n", problem);
     else
-        status = launch_all();
+        status = launch_all(o);
     if (!problem && status == EXIT_SUCCESS)
         status = write_all(o);
     free_parties();

@@ -42,20 +42,32 @@ static const char *check_algorithms(const struct options *o)
     return error;
 }
 
-/* MPI's displacements are ints. */
-static const char *check_displacements(const struct options *o)
+/* MPI's displacements and counts are ints. *most: what must not be more than an int. */
+static const char *what_is_int(const struct options *o, const struct collective *collective,
+                               size_t m, int n, size_t *most)
+{
+    if (collective_counts(collective, o->counts) != COUNTS_EVEN) {
+        *most = m * (size_t) n;
+        return "counts are ints: size times ranks";
+    }
+    *most = collective->displaced ? m * (size_t) (n - 1) : 0;
+    return "displacements are ints: size times ranks - 1";
+}
+
+static const char *check_ints(const struct options *o)
 {
     static char problem[256];
 
     for (int c = 0; c < o->collective_count; c++) {
-        for (int s = 0; s < o->size_count && o->collectives[c]->displaced; s++) {
+        for (int s = 0; s < o->size_count; s++) {
             for (int i = 0; i < o->rank_count_count; i++) {
-                if ((size_t) (o->rank_counts[i] - 1) * o->sizes[s] <= INT_MAX)
+                size_t most;
+                const char *what = what_is_int(o, o->collectives[c], o->sizes[s],
+                                               o->rank_counts[i], &most);
+                if (most <= INT_MAX)
                     continue;
-                snprintf(problem, sizeof problem,
-                         "%s, %d ranks, %zu bytes: displacements are ints: size times ranks - 1 "
-                         "must be at most %d",
-                         o->collectives[c]->name, o->rank_counts[i], o->sizes[s], INT_MAX);
+                snprintf(problem, sizeof problem, "%s, %d ranks, %zu bytes: %s must be at most %d",
+                         o->collectives[c]->name, o->rank_counts[i], o->sizes[s], what, INT_MAX);
                 return problem;
             }
         }
@@ -67,7 +79,7 @@ static bool check(struct options *o)
 {
     return all_well(MPI_COMM_WORLD, check_ranks(o)) && all_well(MPI_COMM_WORLD, switch_init()) &&
            all_well(MPI_COMM_WORLD, check_algorithms(o)) &&
-           all_well(MPI_COMM_WORLD, check_displacements(o)) &&
+           all_well(MPI_COMM_WORLD, check_ints(o)) &&
            all_well(MPI_COMM_WORLD, rank == 0 ? files_check(o) : NULL) &&
            all_well(MPI_COMM_WORLD, rank == 0 ? compare_open(o) : NULL);
 }
@@ -109,8 +121,8 @@ static bool measure_on(const struct options *o, int n, struct measurement *measu
         for (int c = 0; c < o->collective_count && good; c++) {
             measurements[c].collective = o->collectives[c];
             good = measure(o, comm, &measurements[c]);
-            if (good && rank == 0 && o->format == FORMAT_TABLE)
-                output_table(o, &measurements[c]);
+            if (good && rank == 0)
+                output(o, &measurements[c]);
         }
         gate_finish();
         MPI_Comm_free(&comm);

@@ -43,10 +43,14 @@ struct bench {
 
 /* ---- buffers ---- */
 
-/* Bytes of so many blocks of m bytes. */
+/* Bytes of so many blocks of m bytes, at most. */
 static size_t bytes_of(const struct bench *b, enum blocks blocks, size_t m)
 {
-    return blocks == ONE_BLOCK ? m : blocks == NO_BLOCK ? 0 : m * (size_t) b->ranks;
+    enum counts counts = collective_counts(b->collective, b->options->counts);
+
+    return blocks == ONE_BLOCK  ? counts_longest(counts, m, b->ranks)
+           : blocks == NO_BLOCK ? 0
+                                : m * (size_t) b->ranks;
 }
 
 /* Bytes of a buffer for messages of m bytes. */
@@ -176,6 +180,7 @@ static struct call new_call(const struct bench *b, int a, size_t m)
                          .rank = b->rank,
                          .ranks = b->ranks,
                          .m = m,
+                         .counts = collective_counts(b->collective, b->options->counts),
                          .floor = b->options->algorithms[a].floor};
 }
 
@@ -272,9 +277,10 @@ static bool judge(struct bench *b, size_t m, int a, int n, const char *problem,
 }
 
 /* Makes a block of n timed calls. On rank 0, times[i] becomes the time of the slowest rank, and
- * late[i] whether any rank began late. *copies: what switch_copies says is added. */
+ * late[i] whether any rank began late. *sum: the times of this rank are added; *copies: what
+ * switch_copies says. */
 static bool block(struct bench *b, size_t m, int a, int n, double *times, unsigned char *late,
-                  unsigned *copies)
+                  double *sum, unsigned *copies)
 {
     const char *problem = switch_on(&b->options->algorithms[a]);
     unsigned long long before = switch_served(), served;
@@ -284,6 +290,8 @@ static bool block(struct bench *b, size_t m, int a, int n, double *times, unsign
     served = switch_served() - before;
     *copies |= switch_copies();
     switch_off();
+    for (int i = 0; i < n; i++)
+        *sum += times[i];
     MPI_Reduce(b->rank ? times : MPI_IN_PLACE, times, n, MPI_DOUBLE, MPI_MAX, 0, b->comm);
     MPI_Reduce(b->rank ? late : MPI_IN_PLACE, late, n, MPI_UNSIGNED_CHAR, MPI_MAX, 0, b->comm);
     return judge(b, m, a, n, problem, served);
@@ -297,7 +305,7 @@ static int calls_of_block(const struct bench *b, double call_us)
 {
     const struct options *o = b->options;
     double fit = 1e6 * o->seconds / ((double) options_rounds_in_all(o) * o->algorithm_count) /
-                 (call_us + 3);
+                 (call_us + o->skew.us + 3);
     int n = fit > MAX_CALLS        ? MAX_CALLS
             : fit < MIN_CALLS / 4. ? (int) fit
             : fit < MIN_CALLS      ? MIN_CALLS
@@ -320,9 +328,10 @@ static bool plan(struct bench *b, size_t m, int a, struct series *s)
 {
     double trial[TRIAL_CALLS];
     unsigned char late[TRIAL_CALLS];
+    double sum = 0;
     size_t times;
 
-    if (!block(b, m, a, TRIAL_CALLS, trial, late, &s->copies))
+    if (!block(b, m, a, TRIAL_CALLS, trial, late, &sum, &s->copies))
         return false;
     s->n = calls_of_block(b, order_quantile(trial, TRIAL_CALLS, 0.5));
     times = (size_t) (s->n * most_rounds(b->options));
@@ -341,7 +350,7 @@ static bool one_round(struct bench *b, size_t m, struct series *series)
         struct series *s = &series[(i + series->rounds) % n];
         double *times = s->times + s->rounds * s->n, counted[MAX_CALLS];
         unsigned char *late = s->late + s->rounds * s->n;
-        if (!block(b, m, (int) (s - series), s->n, times, late, &s->copies))
+        if (!block(b, m, (int) (s - series), s->n, times, late, &s->sum, &s->copies))
             return false;
         s->medians[s->rounds] =
             order_quantile(counted, stats_counted(times, late, s->n, counted), 0.5);
@@ -397,6 +406,19 @@ static bool rounds(struct bench *b, size_t m, struct series *series)
     return true;
 }
 
+/* Makes the result of a series, on rank 0. */
+static void summarise(const struct bench *b, struct result *r, struct series *s,
+                      const struct series *baseline)
+{
+    double mean = s->sum / (s->rounds * s->n);
+
+    stats_summarise(r, s, baseline);
+    MPI_Reduce(&mean, &r->mean.min, 1, MPI_DOUBLE, MPI_MIN, 0, b->comm);
+    MPI_Reduce(&mean, &r->mean.max, 1, MPI_DOUBLE, MPI_MAX, 0, b->comm);
+    MPI_Reduce(&mean, &r->mean.avg, 1, MPI_DOUBLE, MPI_SUM, 0, b->comm);
+    r->mean.avg /= b->ranks;
+}
+
 static bool measure_size(struct bench *b, size_t m, struct result *results)
 {
     struct series series[MAX_ALGORITHMS] = {{0}};
@@ -410,7 +432,7 @@ static bool measure_size(struct bench *b, size_t m, struct result *results)
             raw_write(b->collective->name, b->ranks, m, b->options->algorithms[a].label,
                       &series[a]);
         if (good)
-            stats_summarise(&results[a], &series[a], &series[0]);
+            summarise(b, &results[a], &series[a], &series[0]);
         MPI_Reduce(&series[a].copies, &results[a].copies, 1, MPI_UNSIGNED, MPI_BOR, 0, b->comm);
         free(series[a].times);
         free(series[a].late);

@@ -28,7 +28,7 @@ static const char doc[] =
 /* The groups of options. A launch is told those that say what is measured. */
 enum { MEASURED = 1, ALGORITHMS, WRITTEN, LAUNCHED };
 
-enum { KEY_ERROR = 256, KEY_TOUCH, KEY_SKEW, KEY_RAW, KEY_FORMAT, KEY_LAUNCHES, KEY_LAUNCHER, KEY_OTHER, KEY_RESULTS, KEY_COMPARE, KEY_TOLERANCE };
+enum { KEY_ERROR = 256, KEY_TOUCH, KEY_SKEW, KEY_COUNTS, KEY_RAW, KEY_FORMAT, KEY_LAUNCHES, KEY_LAUNCHER, KEY_OTHER, KEY_RESULTS, KEY_COMPARE, KEY_TOLERANCE };
 
 static const struct argp_option choices[] = {
     {"sizes", 's', "LO:HI,..", 0,
@@ -43,6 +43,8 @@ static const struct argp_option choices[] = {
      "how ranks arrive at a call, within US microseconds: none, linear:US, random:US or late:US "
      "(none)",
      MEASURED},
+    {"counts", KEY_COUNTS, "HOW", 0,
+     "blocks of collectives that have a count for each rank: even, linear or one (even)", MEASURED},
     {"off-cache", 'o', 0, 0, "a fresh buffer for every call", MEASURED},
     {"buffers", 'b', "HOW", 0,
      "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", MEASURED},
@@ -55,7 +57,8 @@ static const struct argp_option choices[] = {
     {"floor", 'f', 0, 0,
      "last, the copies through shared memory that no algorithm avoids, as if nobody waited",
      ALGORITHMS},
-    {"format", KEY_FORMAT, "HOW", 0, "what stdout gets: table or json (table)", WRITTEN},
+    {"format", KEY_FORMAT, "HOW", 0, "what stdout gets: table, json, or, with other benchmarks' columns, osu or imb (table)",
+     WRITTEN},
     {"csv", 'c', "FILE", 0, "also as CSV", WRITTEN},
     {"json", 'j', "FILE", 0, "also as JSON", WRITTEN},
     {"plot", 'p', "FILE", 0,
@@ -219,13 +222,16 @@ static void parse_seconds(struct argp_state *state, struct options *o, const cha
 
 static void parse_format(struct argp_state *state, struct options *o, const char *text)
 {
-    static const char *const names[] = {[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json"};
+    static const char *const names[FORMATS] = {[FORMAT_TABLE] = "table",
+                                               [FORMAT_JSON] = "json",
+                                               [FORMAT_OSU] = "osu",
+                                               [FORMAT_IMB] = "imb"};
 
-    for (o->format = 0; o->format < sizeof names / sizeof names[0]; o->format++) {
+    for (o->format = FORMAT_TABLE; o->format < FORMATS; o->format++) {
         if (!strcmp(text, names[o->format]))
             return;
     }
-    refuse(state, "--format=%s: must be table or json", text);
+    refuse(state, "--format=%s: must be table, json, osu or imb", text);
 }
 
 /* ---- launches ---- */
@@ -281,6 +287,8 @@ static void finish(struct argp_state *state, struct options *o)
         sweep_apply(state, o, &o->sweeps[i]);
     if (o->floor)
         floor_add(state, o);
+    if (o->floor && o->counts != COUNTS_EVEN)
+        refuse(state, "--floor: must be without --counts=%s", counts_names[o->counts]);
     check_launches(state, o);
 }
 
@@ -352,6 +360,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                        "--skew=%s: must be none, linear:US, random:US or late:US, with US above 0 "
                        "and at most 1000000 microseconds",
                        arg);
+            break;
+        case KEY_COUNTS:
+            if (!counts_parse(arg, &o->counts))
+                refuse(state, "--counts=%s: must be even, linear or one", arg);
             break;
         case KEY_RAW:
             o->raw = arg;

@@ -42,10 +42,18 @@ const char *copies_text(unsigned copies)
 
 void measurement_text(const struct options *o, const struct measurement *m, char *text, size_t n)
 {
-    snprintf(text, n, "%s, %d ranks%s%s%s", m->collective->name, m->ranks,
+    enum counts counts = collective_counts(m->collective, o->counts);
+    char skew[32];
+
+    skew_text(&o->skew, skew, sizeof skew);
+    snprintf(text, n, "%s, %d ranks%s%s%s%s%s%s%s%s", m->collective->name, m->ranks,
+             counts == COUNTS_EVEN ? "" : ", counts ",
+             counts == COUNTS_EVEN ? "" : counts_names[counts],
              o->off_cache && collective_has_size(m->collective) ? ", off-cache" : "",
+             o->touch && collective_has_size(m->collective) ? ", inputs written again" : "",
              o->rotate_root && m->collective->rooted ? ", every root in turn" : "",
-             o->alloc_mem ? ", buffers of MPI_Alloc_mem" : "");
+             o->alloc_mem ? ", buffers of MPI_Alloc_mem" : "",
+             o->skew.kind == SKEW_NONE ? "" : ", skew ", o->skew.kind == SKEW_NONE ? "" : skew);
 }
 
 /* What the columns with an interval say, in a text of few words. */
@@ -67,12 +75,15 @@ static void units_text(const struct options *o, char *text, size_t n)
 
 static void table_head(const struct options *o, const struct measurement *m)
 {
-    char what[128], where[512], units[128];
+    char what[256], where[512], units[128];
 
     measurement_text(o, m, what, sizeof what);
     machine_text(where, sizeof where);
     units_text(o, units, sizeof units);
-    printf("# %s: microseconds per call of the slowest rank, %s\n# %s\n", what, units, where);
+    printf("# %s: microseconds %s, %s\n# %s\n", what,
+           o->skew.kind == SKEW_NONE ? "per call of the slowest rank"
+                                     : "from the last rank's arrival until the last one leaves",
+           units, where);
     if (!m->common_start)
         printf("# several nodes: no common start, each rank's time is from its own; machine and "
                "processors are the first rank's\n");
@@ -97,6 +108,22 @@ static void table_row(const struct options *o, const char *size, int a, const st
     putchar('\n');
 }
 
+/* How well the medians are known, which --error asks for. */
+static void write_error(const struct options *o, const struct measurement *m)
+{
+    int missed = 0, all = options_sizes_of(o, m->collective) * o->algorithm_count;
+    double worst = 0;
+
+    for (int i = 0; i < all; i++) {
+        double error =
+            order_error(&m->cell[i / o->algorithm_count][i % o->algorithm_count].time);
+        missed += error > o->error;
+        worst = error > worst ? error : worst;
+    }
+    printf("# medians known to %.2g %% at worst; to %g %% as asked: %d of %d\n", 100 * worst,
+           100 * o->error, all - missed, all);
+}
+
 void output_table(const struct options *o, const struct measurement *m)
 {
     progress_clear();
@@ -108,7 +135,17 @@ void output_table(const struct options *o, const struct measurement *m)
         for (int a = 0; a < o->algorithm_count; a++)
             table_row(o, a ? "" : text, a, &m->cell[s][a]);
     }
+    if (o->error > 0 && !o->launches)
+        write_error(o, m);
     fflush(stdout);
+}
+
+void output(const struct options *o, const struct measurement *m)
+{
+    if (o->format == FORMAT_TABLE)
+        output_table(o, m);
+    else if (o->format != FORMAT_JSON)
+        output_shaped(o, m);
 }
 
 /* ---- the columns of CSV and JSON files ---- */
@@ -124,6 +161,9 @@ const struct column columns[COLUMN_COUNT] = {
     {"ratio_high", offsetof(struct result, ratio.high)},
     {"median_low_us", offsetof(struct result, time.low)},
     {"median_high_us", offsetof(struct result, time.high)},
+    {"rank_min_us", offsetof(struct result, mean.min)},
+    {"rank_avg_us", offsetof(struct result, mean.avg)},
+    {"rank_max_us", offsetof(struct result, mean.max)},
 };
 
 double column_value(const struct result *r, int column)

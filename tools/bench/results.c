@@ -9,8 +9,8 @@ int results_write(const struct options *o, const struct measurement *all, int n)
 {
     bool good;
 
-    for (int i = 0; i < n && o->format == FORMAT_TABLE; i++)
-        output_table(o, &all[i]);
+    for (int i = 0; i < n; i++)
+        output(o, &all[i]);
     good = files_write(o, all, n);
     if (o->compare)
         good = compare(o, all, n) && good;
