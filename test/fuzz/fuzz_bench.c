@@ -39,6 +39,16 @@ static void run(int argc, char **argv)
         assert(o.rank_counts[i] >= 2);
     assert(o.rounds >= 1 && o.rounds <= MAX_UNITS && options_rounds_in_all(&o) >= 0);
     assert(o.seconds > 0 && o.seconds <= 1e6);
+    assert(o.error >= 0 && o.error <= 1e6 && o.tolerance > 0 && o.tolerance <= 1e6);
+    assert(o.skew.kind <= SKEW_LATE && (o.skew.kind == SKEW_NONE || o.skew.us > 0));
+    assert(o.counts <= COUNTS_ONE && o.format < FORMATS);
+    assert(o.launches >= 0 && o.launches <= MAX_UNITS && !o.launches == !o.launcher);
+    assert(o.other_count >= 0 && o.algorithm_count + o.other_count <= MAX_ALGORITHMS);
+    for (int i = 0; i < o.other_count; i++)
+        assert(o.others[i] && o.launches);
+    for (int i = 0; i < o.word_count; i++)
+        assert(o.words[i].text && o.words[i].text[0]);
+    assert(!o.results || (!o.launches && o.word_count == 0));
     assert(!o.plot || strlen(o.plot) >= 4);
     for (int i = 0; i < argc; i++)
         assert(o.command[i]);

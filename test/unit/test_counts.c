@@ -30,7 +30,7 @@ static void test_known(void **state)
         assert_int_equal(counts_length(COUNTS_LINEAR, 24, 8, i, 4), 16 * i);
         assert_int_equal(counts_length(COUNTS_ONE, 24, 8, i, 4), i == 3 ? 96 : 0);
     }
-    assert_int_equal(counts_length(COUNTS_LINEAR, 5, 1, 1, 4), 3); /* 10/3 */
+    assert_int_equal(counts_length(COUNTS_LINEAR, 5, 1, 1, 4), 3);  /* 10/3 */
     assert_int_equal(counts_length(COUNTS_LINEAR, 24, 8, 1, 6), 8); /* 48/5 */
 }
 

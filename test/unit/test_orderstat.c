@@ -35,8 +35,8 @@ static void test_ranks(void **state)
 {
     static const struct {
         int n, rank;
-    } known[] = {{1, 0},  {2, 0},  {5, 0},  {6, 1},  {7, 1},   {8, 1},   {9, 2},   {10, 2},
-                 {11, 2}, {12, 3}, {13, 3}, {14, 3}, {15, 4},  {16, 4},  {17, 5},  {18, 5},
+    } known[] = {{1, 0},  {2, 0},  {5, 0},  {6, 1},   {7, 1},   {8, 1},   {9, 2},   {10, 2},
+                 {11, 2}, {12, 3}, {13, 3}, {14, 3},  {15, 4},  {16, 4},  {17, 5},  {18, 5},
                  {19, 5}, {20, 6}, {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
 
     (void) state;
@@ -51,8 +51,8 @@ static void test_ranks(void **state)
 
 static void test_intervals(void **state)
 {
-    double ten[] = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, six[] = {6, 1, 5, 2, 4, 3}, five[] = {1, 2, 3, 4, 50},
-           one[] = {7};
+    double ten[] = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, six[] = {6, 1, 5, 2, 4, 3},
+           five[] = {1, 2, 3, 4, 50}, one[] = {7};
     struct interval i = order_interval(ten, 10);
 
     (void) state;
@@ -71,6 +71,22 @@ static void test_intervals(void **state)
     i = order_interval(one, 1);
     near(i.low, 7);
     near(i.high, 7);
+}
+
+static void test_late(void **state)
+{
+    double times[] = {1, 2, 3, 4, 5};
+    static const unsigned char none[5], two[5] = {1, 0, 0, 1, 0}, three[5] = {1, 0, 1, 1, 0};
+
+    (void) state;
+    assert_int_equal(order_late(two, 5), 2);
+    assert_false(order_leaves_out(three, 5));
+    assert_true(order_leaves_out(two, 4));
+    assert_false(order_leaves_out(two, 1));
+    assert_int_equal(order_counted(times, none, 5, times), 5);
+    assert_int_equal(order_counted(times, three, 5, times), 5);
+    assert_int_equal(order_counted(times, two, 5, times), 3);
+    assert_true(times[0] == 2 && times[1] == 3 && times[2] == 5);
 }
 
 static void test_changes(void **state)
@@ -93,9 +109,8 @@ static void test_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_intervals), cmocka_unit_test(test_late),
         cmocka_unit_test(test_changes),
     };
 

@@ -12,9 +12,9 @@
 
 static void test_parse(void **state)
 {
-    static const char *const wrong[] = {"",        "linear",    "linear:",     "linear:0", "late:-1",
-                                        "late:1x", "late:nan",  "late:inf",    "flat:3",   "None",
-                                        "random5", "late:1e7",  "random:5,6"};
+    static const char *const wrong[] = {"",        "linear",   "linear:",   "linear:0", "late:-1",
+                                        "late:1x", "late:nan", "late:inf",  "flat:3",   "None",
+                                        "random5", "late:1e7", "random:5,6"};
     struct skew skew;
 
     (void) state;

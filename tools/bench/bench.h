@@ -1,9 +1,9 @@
 /* numacoll-bench: times collectives under several algorithms in one run. main.c calls the other
  * files in this order: options.c parses the command line; switch.c selects an algorithm through
  * MPI_T; measure.c makes the calls (collectives.c) between barriers of its own (gate.c); stats.c
- * makes a result of the times; output.c, json.c and plot.c write the results, with a description of the
- * machine (machine.c). Without mpiexec, launches.c starts it several times and makes one result of
- * the launches' documents (document.c); compare.c compares with an earlier one.
+ * makes a result of the times; output.c, json.c and plot.c write the results, with a description of
+ * the machine (machine.c). Without mpiexec, launches.c starts it several times and makes one result
+ * of the launches' documents (document.c); compare.c compares with an earlier one.
  *
  * Without NUMACOLL_SHARE, the folder of what numacoll's build says of itself, it is a plain one,
  * for any MPI: one algorithm, what the MPI chooses itself. */
@@ -39,7 +39,7 @@ enum {
     MAX_RANK_COUNTS = 16,
     MAX_OTHERS = 8,
     WRONG_INPUT = 2, /* exit status: an option or a file, before anything is measured */
-    MAX_UNITS = 100 /* rounds of a launch, and launches */
+    MAX_UNITS = 100  /* rounds of a launch, and launches */
 };
 
 /* ---- collectives.c ---- */
@@ -50,8 +50,8 @@ struct call {
     int rank, ranks, root;
     size_t m; /* bytes of a block */
     unsigned char *in, *out;
-    unsigned seed; /* of the data, in a call whose data is verified */
-    bool floor;    /* only the copies that it cannot avoid */
+    unsigned seed;      /* of the data, in a call whose data is verified */
+    bool floor;         /* only the copies that it cannot avoid */
     enum counts counts; /* of an irregular collective */
 };
 
@@ -148,14 +148,14 @@ struct options {
     bool floor;     /* it is the last of the algorithms */
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
-    double error;      /* a fraction: rounds until all medians are known so well; 0: --rounds */
-    bool touch;        /* inputs are written before each call */
+    double error; /* a fraction: rounds until all medians are known so well; 0: --rounds */
+    bool touch;   /* inputs are written before each call */
     struct skew skew;
-    enum counts counts; /* of irregular collectives */
+    enum counts counts;                  /* of irregular collectives */
     const char *csv, *json, *plot, *raw; /* files, or NULL */
     enum format format;
-    int launches;         /* 0: this process is one */
-    const char *launcher; /* the command that starts the ranks of a launch */
+    int launches;                   /* 0: this process is one */
+    const char *launcher;           /* the command that starts the ranks of a launch */
     const char *others[MAX_OTHERS]; /* commands that start another numacoll-bench */
     int other_count;
     const char *results; /* a file of JSON: nothing is measured */
@@ -193,6 +193,9 @@ struct machine {
 /* The machine; it is read at the first call. Call it after MPI_Init. */
 const struct machine *machine_get(void);
 
+/* Bytes of memory that can be had now on this node; 0: unknown. */
+uint64_t machine_available(void);
+
 /* The machine of results that come from elsewhere, instead. */
 void machine_is(const struct machine *machine);
 
@@ -218,11 +221,11 @@ struct result {
     double min, p90, p99;  /* over all calls that count */
     struct {
         double min, avg, max;
-    } mean; /* of all calls on a rank: of the fastest, of all on average, of the slowest rank */
-    double cv;             /* standard deviation over mean, of all calls */
+    } mean;    /* of all calls on a rank: of the fastest, of all on average, of the slowest rank */
+    double cv; /* standard deviation over mean, of all calls */
     int launches, rounds;
-    int calls; /* that count */
-    int late;  /* calls that a rank began late */
+    int calls;       /* that count */
+    int late;        /* calls that a rank began late */
     unsigned copies; /* bits of enum single_copy: how blocks were copied that went past the queue */
 };
 
@@ -236,15 +239,8 @@ struct series {
     unsigned copies; /* as in struct result, on this rank */
 };
 
-/* Whether the late calls of a block of n do not count. They do if they are the most: the machine is
- * so busy that the others would be a choice. */
-bool stats_leaves_out(const unsigned char *late, int n);
-
-/* Copies the times of a block of n that count, to times. Returns how many these are. */
-int stats_counted(const double *of, const unsigned char *late, int n, double *times);
-
-/* Makes the intervals of a result of the medians[n] of its units and of the baseline's. Keeps a copy
- * of the medians. */
+/* Makes the intervals of a result of the medians[n] of its units and of the baseline's. Keeps a
+ * copy of the medians. */
 void stats_of_medians(struct result *result, const double *medians, const double *baseline, int n);
 
 /* Makes the result of a series. Sorts the times of the series. */
@@ -304,8 +300,9 @@ unsigned long long switch_served(void);
  * switch_on. */
 unsigned switch_copies(void);
 
-/* Whether a segment of this process has fewer slots than asked for, to fit the node's budget. */
-bool switch_shortened(void);
+/* The number of segments of this process that have fewer slots than asked for, to fit the node's
+ * budget. */
+unsigned long long switch_shortened(void);
 
 /* The communicator for the calls of an algorithm: comm, or a duplicate with the algorithm's
  * parameters as info keys. *problem: what is wrong, empty if MPI has already written a message, or
@@ -349,7 +346,7 @@ struct column {
     size_t offset; /* of a double in struct result */
 };
 enum { COLUMN_COUNT = 13 };
-extern const struct column columns[COLUMN_COUNT];
+extern const struct column result_columns[COLUMN_COUNT];
 double column_value(const struct result *result, int column);
 
 /* The names of bits of enum single_copy: "shared+cma"; "" of none. */
@@ -364,10 +361,9 @@ void size_text(size_t m, char *text, size_t n);
 void measurement_text(const struct options *options, const struct measurement *measurement,
                       char *text, size_t n);
 
-/* Write a measurement to stdout: in the format of the options (not JSON); as a table; with the
- * columns of another benchmark. */
+/* Write a measurement to stdout: in the format of the options, but JSON, which is written once for
+ * all; with the columns of another benchmark. */
 void output(const struct options *options, const struct measurement *measurement);
-void output_table(const struct options *options, const struct measurement *measurement);
 void output_shaped(const struct options *options, const struct measurement *measurement);
 bool output_csv(const struct options *options, const struct measurement *all, int n);
 

@@ -75,11 +75,16 @@ static void make_blocks(const struct call *c, size_t unit, int shift)
     if (made.of.m == c->m && made.of.ranks == c->ranks && made.of.counts == c->counts &&
         made.unit == unit && made.shift == shift)
         return;
-    made.counts = realloc(made.counts, sizeof *made.counts * ranks);
-    made.displs = realloc(made.displs, sizeof *made.displs * ranks);
-    made.types = realloc(made.types, sizeof *made.types * ranks);
-    if (!made.counts || !made.displs || !made.types)
+    free(made.counts);
+    free(made.displs);
+    free(made.types);
+    made.counts = malloc(sizeof *made.counts * ranks);
+    made.displs = malloc(sizeof *made.displs * ranks);
+    made.types = malloc(sizeof *made.types * ranks);
+    if (!made.counts || !made.displs || !made.types) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        exit(EXIT_FAILURE);
+    }
     for (int i = 0; i < c->ranks; i++) {
         made.counts[i] = (int) (length_of(c, i + shift) / unit);
         made.displs[i] = displacement;
@@ -99,8 +104,8 @@ static int scatter(const struct call *c)
 static int scatterv(const struct call *c)
 {
     make_blocks(c, 1, 0);
-    return MPI_Scatterv(c->in, made.counts, made.displs, MPI_BYTE, c->out,
-                        made.counts[c->rank], MPI_BYTE, c->root, c->comm);
+    return MPI_Scatterv(c->in, made.counts, made.displs, MPI_BYTE, c->out, made.counts[c->rank],
+                        MPI_BYTE, c->root, c->comm);
 }
 
 static int gather(const struct call *c)
@@ -111,8 +116,8 @@ static int gather(const struct call *c)
 static int gatherv(const struct call *c)
 {
     make_blocks(c, 1, 0);
-    return MPI_Gatherv(c->in, made.counts[c->rank], MPI_BYTE, c->out, made.counts, made.displs, MPI_BYTE,
-                       c->root, c->comm);
+    return MPI_Gatherv(c->in, made.counts[c->rank], MPI_BYTE, c->out, made.counts, made.displs,
+                       MPI_BYTE, c->root, c->comm);
 }
 
 static int allgather(const struct call *c)
@@ -123,8 +128,8 @@ static int allgather(const struct call *c)
 static int allgatherv(const struct call *c)
 {
     make_blocks(c, 1, 0);
-    return MPI_Allgatherv(c->in, made.counts[c->rank], MPI_BYTE, c->out, made.counts, made.displs, MPI_BYTE,
-                          c->comm);
+    return MPI_Allgatherv(c->in, made.counts[c->rank], MPI_BYTE, c->out, made.counts, made.displs,
+                          MPI_BYTE, c->comm);
 }
 
 static void fill_blocks(unsigned char *blocks, const struct call *c, unsigned seed)
@@ -407,7 +412,8 @@ static int barrier(const struct call *c)
 /* ---- the table ---- */
 
 static const struct collective table[] = {
-    {"bcast", true, false, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify, floor_bcast},
+    {"bcast", true, false, false, ONE_BLOCK, NO_BLOCK, bcast, bcast_fill, bcast_verify,
+     floor_bcast},
     {"barrier", false, false, false, NO_BLOCK, NO_BLOCK, barrier, NULL, NULL, NULL},
     {"scatter", true, false, false, BLOCK_PER_RANK, ONE_BLOCK, scatter, fill_for_one, verify_one,
      floor_scatter},
@@ -417,25 +423,26 @@ static const struct collective table[] = {
      floor_gather},
     {"gatherv", true, true, true, ONE_BLOCK, BLOCK_PER_RANK, gatherv, fill_at_root, verify_at_root,
      floor_gather},
-    {"allgather", false, false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own, blocks_are_all,
-     floor_allgather},
-    {"allgatherv", false, true, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own, blocks_are_all,
-     floor_allgather},
+    {"allgather", false, false, false, ONE_BLOCK, BLOCK_PER_RANK, allgather, fill_own,
+     blocks_are_all, floor_allgather},
+    {"allgatherv", false, true, true, ONE_BLOCK, BLOCK_PER_RANK, allgatherv, fill_own,
+     blocks_are_all, floor_allgather},
     {"reduce", true, false, false, ONE_BLOCK, ONE_BLOCK, reduce, fill_numbers, verify_sums_at_root,
      floor_reduce},
     {"allreduce", false, false, false, ONE_BLOCK, ONE_BLOCK, allreduce, fill_numbers, verify_sums,
      floor_allreduce},
-    {"alltoall", false, false, false, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoall, fill_pairs, verify_pairs,
-     floor_alltoall},
-    {"alltoallv", false, true, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallv, fill_pairs, verify_pairs,
-     floor_alltoall},
-    {"alltoallw", false, true, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallw, fill_pairs, verify_pairs,
-     floor_alltoall},
+    {"alltoall", false, false, false, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoall, fill_pairs,
+     verify_pairs, floor_alltoall},
+    {"alltoallv", false, true, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallv, fill_pairs,
+     verify_pairs, floor_alltoall},
+    {"alltoallw", false, true, true, BLOCK_PER_RANK, BLOCK_PER_RANK, alltoallw, fill_pairs,
+     verify_pairs, floor_alltoall},
     {"reduce_scatter", false, false, true, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter,
      fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
     {"reduce_scatter_block", false, false, false, BLOCK_PER_RANK, ONE_BLOCK, reduce_scatter_block,
      fill_blocks_of_numbers, verify_own_sums, floor_reduce_scatter},
-    {"scan", false, false, false, ONE_BLOCK, ONE_BLOCK, scan, fill_numbers, verify_scan, floor_scan},
+    {"scan", false, false, false, ONE_BLOCK, ONE_BLOCK, scan, fill_numbers, verify_scan,
+     floor_scan},
     {"exscan", false, false, false, ONE_BLOCK, ONE_BLOCK, exscan, fill_numbers, verify_exscan,
      floor_exscan},
 };

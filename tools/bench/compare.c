@@ -61,8 +61,8 @@ static void compare_measurement(const struct options *o, const struct measuremen
             const char *algorithm = o->algorithms[a].label;
             size_t bytes = measurement_bytes(o, m, s);
             const struct result *old = find(m, bytes, algorithm);
-            enum change change =
-                old ? order_change(&old->time, &new->time, o->tolerance) : CHANGE_NONE;
+            enum change change = old ? order_change(&old->time, &new->time, o->tolerance)
+                                     : CHANGE_NONE;
             changes->found += old != NULL;
             changes->missing += !old;
             changes->slower += change == CHANGE_SLOWER;

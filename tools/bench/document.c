@@ -15,7 +15,8 @@ static char problem[256];
 static void wrong(const char *what)
 {
     if (!*problem)
-        snprintf(problem, sizeof problem, "is not what --json writes: %s is missing or wrong", what);
+        snprintf(problem, sizeof problem, "is not what --json writes: %s is missing or wrong",
+                 what);
 }
 
 /* ---- values by their names; one that is missing or of another type is a problem ---- */
@@ -146,7 +147,7 @@ static void read_medians(struct json_object *j, struct result *r)
 static void read_result(struct json_object *j, struct result *r)
 {
     for (int c = 0; c < COLUMN_COUNT; c++)
-        *(double *) ((char *) r + columns[c].offset) = number(j, columns[c].name);
+        *(double *) ((char *) r + result_columns[c].offset) = number(j, result_columns[c].name);
     read_medians(member(j, "medians_us", json_type_array), r);
     r->launches = whole(j, "launches", 1, MAX_UNITS);
     r->rounds = whole(j, "rounds", 1, MAX_UNITS * MAX_UNITS);
@@ -165,8 +166,8 @@ static void read_sizes(struct json_object *results, struct options *o)
         return;
     }
     for (int s = 0; s < n; s++)
-        o->sizes[s] =
-            bytes(json_object_array_get_idx(results, (size_t) (s * o->algorithm_count)), "bytes");
+        o->sizes[s] = bytes(
+            json_object_array_get_idx(results, (size_t) s * (size_t) o->algorithm_count), "bytes");
     o->size_count = n;
 }
 
@@ -234,7 +235,7 @@ const char *document_read(struct json_object *j, struct document *d)
     n = length(measurements);
     if (n < 1 || n > MAX_COLLECTIVES * MAX_RANK_COUNTS)
         wrong("measurements");
-    if (*problem)
+    if (*problem || n < 1)
         return problem;
     d->all = calloc((size_t) n, sizeof *d->all);
     if (!d->all)

@@ -11,7 +11,8 @@
 
 enum { TRIALS = 100 };
 
-/* Seconds. If ranks need longer to see a start, they do not all run at once. */
+/* Seconds. If ranks need longer to see a start, or outnumber processors, they do not all run at
+ * once. */
 #define LEAST_WINDOW 1e-6
 #define MOST_WINDOW  50e-6
 
@@ -29,8 +30,8 @@ static MPI_Win window = MPI_WIN_NULL;
 static struct shared *shared;
 static uint64_t my_round;
 static int rank, size;
-static double ahead;  /* seconds: the start window */
-static bool judged;   /* whether ranks that see a start after it are late */
+static double ahead;   /* seconds: the start window */
+static bool judged;    /* whether ranks that see a start after it are late */
 static double seen_at; /* when this rank saw the last start */
 
 double gate_now(void)
@@ -103,7 +104,7 @@ void gate_calibrate(void)
     MPI_Reduce(needed, most, TRIALS, MPI_DOUBLE, MPI_MAX, 0, comm);
     twice = rank == 0 ? 2 * order_quantile(most, TRIALS, 0.95) : 0;
     MPI_Bcast(&twice, 1, MPI_DOUBLE, 0, comm);
-    judged = twice <= MOST_WINDOW;
+    judged = twice <= MOST_WINDOW && size <= machine_get()->processors;
     ahead = judged && twice > LEAST_WINDOW ? twice : LEAST_WINDOW;
 }
 

@@ -131,7 +131,8 @@ static struct json_object *json_result(size_t bytes, const char *algorithm, cons
     add_number(j, "bytes", bytes);
     add_text(j, "algorithm", algorithm);
     for (int c = 0; c < COLUMN_COUNT; c++)
-        json_object_object_add(j, columns[c].name, json_object_new_double(column_value(r, c)));
+        json_object_object_add(j, result_columns[c].name,
+                               json_object_new_double(column_value(r, c)));
     json_object_object_add(j, "medians_us", json_medians(r));
     add_number(j, "launches", (uint64_t) r->launches);
     add_number(j, "rounds", (uint64_t) r->rounds);
@@ -151,9 +152,8 @@ static struct json_object *json_measurement(const struct options *o, const struc
     json_object_object_add(j, "start_window_us", json_object_new_double(m->start_window));
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         for (int a = 0; a < o->algorithm_count; a++)
-            json_object_array_add(results,
-                                  json_result(measurement_bytes(o, m, s), o->algorithms[a].label,
-                                              &m->cell[s][a]));
+            json_object_array_add(results, json_result(measurement_bytes(o, m, s),
+                                                       o->algorithms[a].label, &m->cell[s][a]));
     }
     json_object_object_add(j, "results", results);
     return j;

@@ -57,7 +57,7 @@ static void put_raw(FILE *f, const char *raw, int p, int k)
 {
     const char *slash = strrchr(raw, '/'), *dot = strrchr(slash ? slash : raw, '.');
     size_t stem = dot ? (size_t) (dot - raw) : strlen(raw);
-    char other[16] = "", *word;
+    char other[24] = "", *word;
 
     if (p)
         snprintf(other, sizeof other, "-other%d", p);
@@ -152,13 +152,12 @@ static const char *check_document(int p, int k, struct json_object *j)
         return problem;
     if (p > 0 && d->options.algorithm_count != 1)
         return "must be a plain numacoll-bench, which measures one algorithm";
-    if (!alike(d, &party[p].launch[0], true) ||
-        (p > 0 && party[0].launch[0].count && !alike(d, &party[0].launch[0], false)))
+    if (!alike(d, &party[p].launch[0], true) || (p > 0 && !alike(d, &party[0].launch[0], false)))
         return "measured other collectives, ranks, sizes or algorithms than the launches before";
     return NULL;
 }
 
-/* Returns the exit status. A numacoll-bench that ends with 1 or 2 has said why. */
+/* Returns the exit status. A numacoll-bench that refuses its words has said why. */
 static int launch(const struct options *o, int p, int k)
 {
     char *command = command_of_launch(o, p, k);
@@ -171,7 +170,7 @@ static int launch(const struct options *o, int p, int k)
 
     free(command);
     json_object_put(j);
-    if (status > WRONG_INPUT || ended < 0 || !WIFEXITED(ended)) {
+    if (status && status != WRONG_INPUT) {
         snprintf(text, sizeof text, "exit status %d", status);
         say(p, k, text);
         status = EXIT_FAILURE;
@@ -213,9 +212,10 @@ static double median_of(int p, int m, int s, int a, size_t offset)
 }
 
 /* Of these numbers the result of all launches has the median. */
-static const size_t numbers[] = {offsetof(struct result, p90),      offsetof(struct result, p99),
-                                 offsetof(struct result, cv),       offsetof(struct result, mean.min),
-                                 offsetof(struct result, mean.avg), offsetof(struct result, mean.max)};
+static const size_t numbers[] = {
+    offsetof(struct result, p90),      offsetof(struct result, p99),
+    offsetof(struct result, cv),       offsetof(struct result, mean.min),
+    offsetof(struct result, mean.avg), offsetof(struct result, mean.max)};
 static const int number_count = sizeof numbers / sizeof numbers[0];
 
 static void merge(struct result *r, int p, int m, int s, int a)

@@ -95,6 +95,19 @@ const struct machine *machine_get(void)
     return &machine;
 }
 
+uint64_t machine_available(void)
+{
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[256];
+    uintmax_t kib = 0;
+
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %ju", &kib) != 1)
+        ;
+    if (f)
+        fclose(f);
+    return (uint64_t) kib << 10;
+}
+
 void machine_text(char *text, size_t n)
 {
     const struct machine *m = machine_get();

@@ -42,6 +42,21 @@ static const char *check_algorithms(const struct options *o)
     return error;
 }
 
+/* Whether numacoll takes the values of parameters; what is wrong was written. */
+static bool check_parameters(const struct options *o)
+{
+    bool good = true;
+
+    for (int a = 0; a < o->algorithm_count && good; a++) {
+        const char *problem;
+        MPI_Comm comm = switch_comm(&o->algorithms[a], MPI_COMM_WORLD, &problem);
+        good = all_well(MPI_COMM_WORLD, problem);
+        if (comm != MPI_COMM_WORLD)
+            MPI_Comm_free(&comm);
+    }
+    return good;
+}
+
 /* MPI's displacements and counts are ints. *most: what must not be more than an int. */
 static const char *what_is_int(const struct options *o, const struct collective *collective,
                                size_t m, int n, size_t *most)
@@ -62,8 +77,8 @@ static const char *check_ints(const struct options *o)
         for (int s = 0; s < o->size_count; s++) {
             for (int i = 0; i < o->rank_count_count; i++) {
                 size_t most;
-                const char *what = what_is_int(o, o->collectives[c], o->sizes[s],
-                                               o->rank_counts[i], &most);
+                const char *what = what_is_int(o, o->collectives[c], o->sizes[s], o->rank_counts[i],
+                                               &most);
                 if (most <= INT_MAX)
                     continue;
                 snprintf(problem, sizeof problem, "%s, %d ranks, %zu bytes: %s must be at most %d",
@@ -78,7 +93,7 @@ static const char *check_ints(const struct options *o)
 static bool check(struct options *o)
 {
     return all_well(MPI_COMM_WORLD, check_ranks(o)) && all_well(MPI_COMM_WORLD, switch_init()) &&
-           all_well(MPI_COMM_WORLD, check_algorithms(o)) &&
+           all_well(MPI_COMM_WORLD, check_algorithms(o)) && check_parameters(o) &&
            all_well(MPI_COMM_WORLD, check_ints(o)) &&
            all_well(MPI_COMM_WORLD, rank == 0 ? files_check(o) : NULL) &&
            all_well(MPI_COMM_WORLD, rank == 0 ? compare_open(o) : NULL);

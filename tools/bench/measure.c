@@ -2,7 +2,7 @@
  * turn has one block of calls. The first calls of a block are not timed, but their data is
  * verified. main.c calls measure(). */
 
-#include "bench.h"
+#include "measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,160 +16,22 @@ enum {
     WARM_UP = 20, /* calls on a new communicator: numacoll serves from the second on (CREATE_AFTER),
                      and where its segment begins small it has grown by then */
     WARM_UP_BYTES = 4 << 20, /* of these calls, at most: it grows where there are long messages */
-    INLINE_BYTES = 352,      /* messages of so many bytes need no slot (PROTOCOLS.md, 3.5) */
-    ALIGNMENT = 4096,        /* of buffers; not the kernel's page, so that figures compare */
-    LINE = 64
+    INLINE_BYTES = 352       /* messages of so many bytes need no slot (PROTOCOLS.md, 3.5) */
 };
 
 #define SETTLE_SECONDS 0.05
 
-struct pool {
-    unsigned char *bytes;
-    void *memory; /* as it was allocated */
-    size_t size;
-    uint64_t state; /* of the random generator that picks buffers; equal on all ranks */
-};
-
-struct bench {
-    const struct options *options;
-    const struct collective *collective;
-    MPI_Comm comm;
-    MPI_Comm comms[MAX_ALGORITHMS]; /* of each algorithm: comm, or one of its own */
-    int rank, ranks;
-    struct pool pool;
-    unsigned seed; /* of the last verified call; equal on all ranks */
-    uint64_t call; /* number of the next call; equal on all ranks */
-};
-
-/* ---- buffers ---- */
-
-/* Bytes of so many blocks of m bytes, at most. */
-static size_t bytes_of(const struct bench *b, enum blocks blocks, size_t m)
+/* Rounds of a size, at most. */
+static int most_rounds(const struct options *o)
 {
-    enum counts counts = collective_counts(b->collective, b->options->counts);
-
-    return blocks == ONE_BLOCK  ? counts_longest(counts, m, b->ranks)
-           : blocks == NO_BLOCK ? 0
-                                : m * (size_t) b->ranks;
+    return o->error > 0 ? MAX_UNITS : o->rounds;
 }
 
-/* Bytes of a buffer for messages of m bytes. */
-static size_t aligned(const struct bench *b, enum blocks blocks, size_t m)
+/* Bytes of the times of a size, at most. */
+static size_t bytes_of_times(const struct options *o)
 {
-    /* only the root has a block of each rank */
-    bool has = blocks != BLOCK_PER_RANK || !b->collective->rooted || b->options->rotate_root ||
-               b->rank == 0;
-    size_t bytes = has ? bytes_of(b, blocks, m) : 0;
-
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* Bytes from one pair of buffers to the next. With one ALIGNMENT more, a pair can begin at any
- * line. */
-static size_t step(const struct bench *b, size_t m)
-{
-    return aligned(b, b->collective->in, m) + aligned(b, b->collective->out, m) + ALIGNMENT;
-}
-
-/* Whether the pools of all ranks of the node fit its memory. What is wrong, or NULL. */
-static const char *pools_fit(const struct bench *b)
-{
-    static char problem[256];
-    unsigned long long mine = b->pool.size, all, memory = machine_get()->memory;
-    MPI_Comm node;
-    int n;
-
-    MPI_Comm_split_type(b->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &n);
-    MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, node);
-    MPI_Comm_free(&node);
-    snprintf(problem, sizeof problem,
-             "%s, %d ranks: buffers of %d ranks of a node need %llu MiB, its memory is %llu MiB",
-             b->collective->name, b->ranks, n, all >> 20, memory >> 20);
-    return memory && all > memory ? problem : NULL;
-}
-
-static void size_pool(struct bench *b)
-{
-    const struct options *o = b->options;
-    const struct machine *machine = machine_get();
-    size_t cache = machine->l3   ? machine->l3
-                   : machine->l2 ? machine->l2
-                                 : 32 << 20,
-           largest = step(b, 0);
-
-    for (int s = 0; s < o->size_count; s++) {
-        if (largest < step(b, o->sizes[s]))
-            largest = step(b, o->sizes[s]);
-    }
-    b->pool.size = (largest + 2 * ALIGNMENT + (o->off_cache ? 2 * cache : 0)) / ALIGNMENT *
-                   ALIGNMENT;
-}
-
-/* The info key asks numacoll for a shared buffer, whatever its variable says; other MPI libraries
- * ignore it. */
-static void *alloc_mem(size_t bytes)
-{
-    void *memory = NULL;
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "numacoll_shared_buffers", "on");
-    if (MPI_Alloc_mem((MPI_Aint) bytes, info, &memory) != MPI_SUCCESS)
-        memory = NULL;
-    MPI_Info_free(&info);
-    return memory;
-}
-
-static bool make_pool(struct bench *b)
-{
-    struct pool *pool = &b->pool;
-
-    size_pool(b);
-    if (!all_well(b->comm, pools_fit(b)))
-        return false;
-    pool->memory = b->options->alloc_mem ? alloc_mem(pool->size + ALIGNMENT)
-                                         : malloc(pool->size + ALIGNMENT);
-    if (pool->memory) {
-        uintptr_t at = (uintptr_t) pool->memory + ALIGNMENT - 1;
-        pool->bytes = (unsigned char *) (at - at % ALIGNMENT);
-        memset(pool->bytes, 1, pool->size);
-    }
-    return all_well(b->comm, pool->memory ? NULL : "no memory for the buffers");
-}
-
-static void free_pool(struct bench *b)
-{
-    if (b->pool.memory && b->options->alloc_mem)
-        MPI_Free_mem(b->pool.memory);
-    else
-        free(b->pool.memory);
-}
-
-/* Chooses the buffers of the next call. With --off-cache they are picked at random from many,
- * because prefetchers would foresee a regular order, for some algorithms and not for others. */
-static void place(struct bench *b, struct call *c)
-{
-    struct pool *pool = &b->pool;
-
-    c->in = pool->bytes;
-    if (b->options->off_cache) {
-        size_t places = (pool->size - ALIGNMENT) / step(b, c->m);
-        pool->state = pool->state * 6364136223846793005u + 1442695040888963407u;
-        c->in += (pool->state >> 33) % places * step(b, c->m) +
-                 (pool->state >> 20) % (ALIGNMENT / LINE) * LINE;
-    }
-    c->out = c->in + aligned(b, b->collective->in, c->m);
-}
-
-/* Writes the input of a call again, if this rank has one. */
-static void touch(const struct bench *b, const struct call *c)
-{
-    const struct collective *is = b->collective;
-    bool of_root = is->rooted && (is->in == BLOCK_PER_RANK || is->out == NO_BLOCK);
-
-    if (!of_root || c->rank == c->root)
-        memset(c->in, 1 + (int) (b->call % 2), bytes_of(b, is->in, c->m));
+    return (sizeof(double) + sizeof(unsigned char)) * MAX_CALLS * (size_t) most_rounds(o) *
+           (size_t) o->algorithm_count;
 }
 
 /* ---- calls ---- */
@@ -209,11 +71,11 @@ static const char *timed_call(struct bench *b, struct call *c, bool verified, do
     int error = MPI_SUCCESS;
 
     verified = verified && !c->floor;
-    place(b, c);
+    buffers_place(b, c);
     if (verified && b->collective->fill)
         b->collective->fill(c);
     else if (b->options->touch)
-        touch(b, c);
+        buffers_touch(b, c);
     start = arrive(b, late);
     if (c->floor)
         b->collective->floor(c);
@@ -285,13 +147,14 @@ static bool block(struct bench *b, size_t m, int a, int n, double *times, unsign
     const char *problem = switch_on(&b->options->algorithms[a]);
     unsigned long long before = switch_served(), served;
 
-    if (!problem)
+    if (!problem) {
         problem = calls_in_a_row(b, m, a, n, times, late);
+        for (int i = 0; i < n; i++)
+            *sum += times[i];
+    }
     served = switch_served() - before;
     *copies |= switch_copies();
     switch_off();
-    for (int i = 0; i < n; i++)
-        *sum += times[i];
     MPI_Reduce(b->rank ? times : MPI_IN_PLACE, times, n, MPI_DOUBLE, MPI_MAX, 0, b->comm);
     MPI_Reduce(b->rank ? late : MPI_IN_PLACE, late, n, MPI_UNSIGNED_CHAR, MPI_MAX, 0, b->comm);
     return judge(b, m, a, n, problem, served);
@@ -317,12 +180,6 @@ static int calls_of_block(const struct bench *b, double call_us)
     return n;
 }
 
-/* Rounds of a size, at most. */
-static int most_rounds(const struct options *o)
-{
-    return o->error > 0 ? MAX_UNITS : o->rounds;
-}
-
 /* Finds by a trial how many calls a block of the algorithm has; gets memory for all times. */
 static bool plan(struct bench *b, size_t m, int a, struct series *s)
 {
@@ -334,7 +191,7 @@ static bool plan(struct bench *b, size_t m, int a, struct series *s)
     if (!block(b, m, a, TRIAL_CALLS, trial, late, &sum, &s->copies))
         return false;
     s->n = calls_of_block(b, order_quantile(trial, TRIAL_CALLS, 0.5));
-    times = (size_t) (s->n * most_rounds(b->options));
+    times = (size_t) s->n * (size_t) most_rounds(b->options);
     s->times = malloc(sizeof *s->times * times);
     s->late = malloc(sizeof *s->late * times);
     return all_well(b->comm, s->times && s->late ? NULL : "no memory for the times");
@@ -352,8 +209,8 @@ static bool one_round(struct bench *b, size_t m, struct series *series)
         unsigned char *late = s->late + s->rounds * s->n;
         if (!block(b, m, (int) (s - series), s->n, times, late, &s->sum, &s->copies))
             return false;
-        s->medians[s->rounds] =
-            order_quantile(counted, stats_counted(times, late, s->n, counted), 0.5);
+        s->medians[s->rounds] = order_quantile(counted, order_counted(times, late, s->n, counted),
+                                               0.5);
     }
     for (int a = 0; a < n; a++)
         series[a].rounds++;
@@ -422,12 +279,13 @@ static void summarise(const struct bench *b, struct result *r, struct series *s,
 static bool measure_size(struct bench *b, size_t m, struct result *results)
 {
     struct series series[MAX_ALGORITHMS] = {{0}};
+    const int n = b->options->algorithm_count;
     bool good = true;
 
-    for (int a = 0; a < b->options->algorithm_count && good; a++)
+    for (int a = 0; a < n && good; a++)
         good = plan(b, m, a, &series[a]);
     good = good && rounds(b, m, series);
-    for (int a = 0; a < b->options->algorithm_count; a++) {
+    for (int a = 0; a < n; a++) {
         if (good && b->rank == 0)
             raw_write(b->collective->name, b->ranks, m, b->options->algorithms[a].label,
                       &series[a]);
@@ -480,17 +338,35 @@ static void warm_up(struct bench *b, int a)
     switch_off();
 }
 
+/* Whether the algorithm says how long its queue is to be. */
+static bool names_queue(const struct algorithm *algorithm)
+{
+    static const char *const names[] = {"queue_length", "queue_sets", "fragment_size"};
+
+    for (int i = 0; i < algorithm->parameter_count; i++) {
+        for (int k = 0; k < 3; k++) {
+            if (!strcmp(algorithm->parameters[i].name, names[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Algorithms are compared with the queues that they ask for, unless no message goes through the
- * slots of a queue. What is wrong, or NULL. */
-static const char *full_queue(const struct bench *b, int a)
+ * slots of a queue, and their text names no queue. shortened_before: segments that were shortened
+ * before this algorithm had one. What is wrong, or NULL. */
+static const char *full_queue(const struct bench *b, int a, unsigned long long shortened_before)
 {
     static char problem[512];
+    unsigned long long shortened = switch_shortened();
 
     snprintf(problem, sizeof problem,
              "%s, %d ranks, %s: its queue was shortened to fit MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE "
              "(KiB): must be more, or fewer algorithms",
              b->collective->name, b->ranks, b->options->algorithms[a].label);
-    return largest_size(b) > INLINE_BYTES && switch_shortened() ? problem : NULL;
+    if (names_queue(&b->options->algorithms[a]) && shortened > shortened_before)
+        return problem;
+    return largest_size(b) > INLINE_BYTES && shortened ? problem : NULL;
 }
 
 static bool make_comms(struct bench *b)
@@ -500,12 +376,13 @@ static bool make_comms(struct bench *b)
     for (int a = 0; a < b->options->algorithm_count; a++)
         b->comms[a] = b->comm;
     for (int a = 0; a < b->options->algorithm_count && good; a++) {
+        unsigned long long shortened = switch_shortened();
         const char *problem;
         b->comms[a] = switch_comm(&b->options->algorithms[a], b->comm, &problem);
         good = all_well(b->comm, problem);
         if (good)
             warm_up(b, a);
-        good = good && all_well(b->comm, full_queue(b, a));
+        good = good && all_well(b->comm, full_queue(b, a, shortened));
     }
     return good;
 }
@@ -532,7 +409,7 @@ bool measure(const struct options *o, MPI_Comm comm, struct measurement *measure
     good = all_well(comm, o->skew.kind != SKEW_NONE && !gate_common_start()
                               ? "--skew: needs all ranks on one node, for a common start"
                               : NULL) &&
-           make_pool(&b);
+           buffers_make(&b, bytes_of_times(o));
     if (good) {
         good = make_comms(&b);
         settle(&b);
@@ -543,7 +420,7 @@ bool measure(const struct options *o, MPI_Comm comm, struct measurement *measure
                                 measurement->cell[s]);
         free_comms(&b);
     }
-    free_pool(&b);
+    buffers_free(&b);
     switch_close();
     return good;
 }

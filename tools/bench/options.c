@@ -14,7 +14,8 @@
 #include "common/arguments.h"
 #include "common/gnuplot.h"
 
-#define LARGEST ((size_t) 1 << 30)
+#define LARGEST       ((size_t) 1 << 30)
+#define MOST_FRACTION 1e6
 
 const char *argp_program_version = "numacoll-bench " NUMACOLL_VERSION;
 static const char doc[] =
@@ -28,7 +29,20 @@ static const char doc[] =
 /* The groups of options. A launch is told those that say what is measured. */
 enum { MEASURED = 1, ALGORITHMS, WRITTEN, LAUNCHED };
 
-enum { KEY_ERROR = 256, KEY_TOUCH, KEY_SKEW, KEY_COUNTS, KEY_RAW, KEY_FORMAT, KEY_LAUNCHES, KEY_LAUNCHER, KEY_OTHER, KEY_RESULTS, KEY_COMPARE, KEY_TOLERANCE };
+enum {
+    KEY_ERROR = 256,
+    KEY_TOUCH,
+    KEY_SKEW,
+    KEY_COUNTS,
+    KEY_RAW,
+    KEY_FORMAT,
+    KEY_LAUNCHES,
+    KEY_LAUNCHER,
+    KEY_OTHER,
+    KEY_RESULTS,
+    KEY_COMPARE,
+    KEY_TOLERANCE
+};
 
 static const struct argp_option choices[] = {
     {"sizes", 's', "LO:HI,..", 0,
@@ -47,7 +61,8 @@ static const struct argp_option choices[] = {
      "blocks of collectives that have a count for each rank: even, linear or one (even)", MEASURED},
     {"off-cache", 'o', 0, 0, "a fresh buffer for every call", MEASURED},
     {"buffers", 'b', "HOW", 0,
-     "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)", MEASURED},
+     "malloc, or alloc_mem: of MPI_Alloc_mem, as shared buffers where these are (malloc)",
+     MEASURED},
     {"rotate-root", 'R', 0, 0, "every rank is root in turn", MEASURED},
     {"algorithms", 'a', "A,B", 0,
      "names as in the INTRA_ALGORITHM variable; ratios are to the first (auto,numacoll)",
@@ -57,7 +72,8 @@ static const struct argp_option choices[] = {
     {"floor", 'f', 0, 0,
      "last, the copies through shared memory that no algorithm avoids, as if nobody waited",
      ALGORITHMS},
-    {"format", KEY_FORMAT, "HOW", 0, "what stdout gets: table, json, or, with other benchmarks' columns, osu or imb (table)",
+    {"format", KEY_FORMAT, "HOW", 0,
+     "what stdout gets: table, json, or, with other benchmarks' columns, osu or imb (table)",
      WRITTEN},
     {"csv", 'c', "FILE", 0, "also as CSV", WRITTEN},
     {"json", 'j', "FILE", 0, "also as JSON", WRITTEN},
@@ -67,9 +83,9 @@ static const struct argp_option choices[] = {
      "also each call as a line of CSV; of several launches one file each, -K before the suffix",
      WRITTEN},
     {"results", KEY_RESULTS, "FILE", 0,
-     "measure nothing, take the results of this file of --json; without mpiexec", WRITTEN},
+     "measure nothing, take the results of this JSON file; without mpiexec", WRITTEN},
     {"compare", KEY_COMPARE, "FILE", 0,
-     "say what is slower or faster than in this file of --json; exit status 1 if slower", WRITTEN},
+     "say what is slower or faster than in this JSON file; exit status 1 if slower", WRITTEN},
     {"tolerance", KEY_TOLERANCE, "F", 0, "smaller changes are none, as 5% or 0.05 (5%)", WRITTEN},
     {"launches", KEY_LAUNCHES, "N", 0,
      "without mpiexec: launch this program N times, 1 to 100; the median of the launches",
@@ -116,7 +132,7 @@ static bool parse_fraction(const char *text, double *fraction)
         end++;
     }
     *fraction = value;
-    return end != text && *end == 0 && value > 0 && value <= 10;
+    return end != text && *end == 0 && value > 0 && value <= MOST_FRACTION;
 }
 
 /* Adds LO:HI or a single size, which has to be larger than the sizes before it. */
@@ -241,12 +257,13 @@ static void pass_on(struct argp_state *state, struct options *o, int key, const 
 {
     const struct argp_option *c = choices;
     struct word *words = realloc(o->words, sizeof *words * ((size_t) o->word_count + 1));
-    struct word *word = words + o->word_count;
+    struct word *word;
     int length;
 
     if (!words)
         refuse(state, "no memory");
     o->words = words;
+    word = words + o->word_count;
     while (c->name && c->key != key)
         c++;
     if (key == ARGP_KEY_ARG)
@@ -349,7 +366,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case KEY_ERROR:
             if (!parse_fraction(arg, &o->error))
-                refuse(state, "--error=%s: must be a fraction, as 1%% or 0.01, at most 10", arg);
+                refuse(state, "--error=%s: must be a fraction, as 1%% or 0.01, at most 1e6", arg);
             break;
         case KEY_TOUCH:
             o->touch = true;
@@ -391,7 +408,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case KEY_TOLERANCE:
             if (!parse_fraction(arg, &o->tolerance))
-                refuse(state, "--tolerance=%s: must be a fraction, as 5%% or 0.05, at most 10", arg);
+                refuse(state, "--tolerance=%s: must be a fraction, as 5%% or 0.05, at most 1e6",
+                       arg);
             break;
         case ARGP_KEY_ARG:
             parse_collectives(state, o, arg);

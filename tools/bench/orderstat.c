@@ -52,6 +52,32 @@ double order_error(const struct interval *of)
     return fmax(of->high - of->median, of->median - of->low) / of->median;
 }
 
+int order_late(const unsigned char *late, int n)
+{
+    int count = 0;
+
+    for (int i = 0; i < n; i++)
+        count += late[i];
+    return count;
+}
+
+bool order_leaves_out(const unsigned char *late, int n)
+{
+    return 2 * order_late(late, n) <= n;
+}
+
+int order_counted(const double *of, const unsigned char *late, int n, double *times)
+{
+    bool leaves_out = order_leaves_out(late, n);
+    int count = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!late[i] || !leaves_out)
+            times[count++] = of[i];
+    }
+    return count;
+}
+
 enum change order_change(const struct interval *before, const struct interval *after,
                          double fraction)
 {

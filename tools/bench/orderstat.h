@@ -4,6 +4,8 @@
 #ifndef ORDERSTAT_H_INCLUDED
 #define ORDERSTAT_H_INCLUDED
 
+#include <stdbool.h>
+
 /* A median with its 95 % confidence interval. */
 struct interval {
     double median, low, high;
@@ -25,6 +27,17 @@ struct interval order_interval(double *values, int n);
 
 /* How far the interval reaches from the median, as a fraction of the median. */
 double order_error(const struct interval *of);
+
+/* How many of n calls are late. */
+int order_late(const unsigned char *late, int n);
+
+/* Whether the late calls of a block of n do not count. They do if they are the most: the machine is
+ * so busy that the others would be a choice. */
+bool order_leaves_out(const unsigned char *late, int n);
+
+/* Copies the times of a block of n > 0 that count, to times, which may be `of`. Returns how many
+ * these are, at least one. */
+int order_counted(const double *of, const unsigned char *late, int n, double *times);
 
 /* How times have changed: only if the intervals do not overlap, and if the larger median is by more
  * than this fraction above the other. */

@@ -69,6 +69,9 @@ static void units_text(const struct options *o, char *text, size_t n)
     if (o->launches)
         snprintf(text, n, "the median of %d launches and low, high: %s", o->launches,
                  interval_text(o->launches));
+    else if (o->error > 0)
+        snprintf(text, n, "%d rounds or more, until medians are known to %g %%", o->rounds,
+                 100 * o->error);
     else
         snprintf(text, n, "%d rounds", o->rounds);
 }
@@ -87,6 +90,8 @@ static void table_head(const struct options *o, const struct measurement *m)
     if (!m->common_start)
         printf("# several nodes: no common start, each rank's time is from its own; machine and "
                "processors are the first rank's\n");
+    else if (m->start_window == 0)
+        printf("# ranks do not start at one moment: not all of them run\n");
     printf("%9s  %-*s %11s", collective_has_size(m->collective) ? "size" : "", label_width(o),
            "algorithm", "median");
     if (o->launches)
@@ -115,18 +120,17 @@ static void write_error(const struct options *o, const struct measurement *m)
     double worst = 0;
 
     for (int i = 0; i < all; i++) {
-        double error =
-            order_error(&m->cell[i / o->algorithm_count][i % o->algorithm_count].time);
-        missed += error > o->error;
+        const struct result *r = &m->cell[i / o->algorithm_count][i % o->algorithm_count];
+        double error = order_error(&r->time);
+        missed += error > o->error || !order_interval_rank(r->median_count);
         worst = error > worst ? error : worst;
     }
     printf("# medians known to %.2g %% at worst; to %g %% as asked: %d of %d\n", 100 * worst,
            100 * o->error, all - missed, all);
 }
 
-void output_table(const struct options *o, const struct measurement *m)
+static void output_table(const struct options *o, const struct measurement *m)
 {
-    progress_clear();
     table_head(o, m);
     for (int s = 0; s < options_sizes_of(o, m->collective); s++) {
         char text[32] = "";
@@ -142,6 +146,7 @@ void output_table(const struct options *o, const struct measurement *m)
 
 void output(const struct options *o, const struct measurement *m)
 {
+    progress_clear();
     if (o->format == FORMAT_TABLE)
         output_table(o, m);
     else if (o->format != FORMAT_JSON)
@@ -150,7 +155,7 @@ void output(const struct options *o, const struct measurement *m)
 
 /* ---- the columns of CSV and JSON files ---- */
 
-const struct column columns[COLUMN_COUNT] = {
+const struct column result_columns[COLUMN_COUNT] = {
     {"median_us", offsetof(struct result, time.median)},
     {"min_us", offsetof(struct result, min)},
     {"p90_us", offsetof(struct result, p90)},
@@ -168,7 +173,7 @@ const struct column columns[COLUMN_COUNT] = {
 
 double column_value(const struct result *r, int column)
 {
-    return *(const double *) ((const char *) r + columns[column].offset);
+    return *(const double *) ((const char *) r + result_columns[column].offset);
 }
 
 size_t measurement_bytes(const struct options *o, const struct measurement *m, int s)
@@ -225,7 +230,7 @@ bool output_csv(const struct options *o, const struct measurement *all, int n)
     }
     fprintf(f, "collective,ranks,bytes,algorithm");
     for (int c = 0; c < COLUMN_COUNT; c++)
-        fprintf(f, ",%s", columns[c].name);
+        fprintf(f, ",%s", result_columns[c].name);
     fprintf(f, ",rounds,calls,single_copy,launches,late\n");
     for (int i = 0; i < n; i++)
         csv_rows(f, o, &all[i]);

@@ -25,7 +25,7 @@ void raw_write(const char *collective, int ranks, size_t bytes, const char *algo
     for (int k = 0; k < s->rounds && file; k++) {
         const double *times = s->times + k * s->n;
         const unsigned char *late = s->late + k * s->n;
-        bool leaves_out = stats_leaves_out(late, s->n);
+        bool leaves_out = order_leaves_out(late, s->n);
         for (int i = 0; i < s->n; i++) {
             fprintf(file, "%s,%d,%zu,", collective, ranks, bytes);
             csv_text(file, algorithm);

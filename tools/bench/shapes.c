@@ -23,7 +23,6 @@ void output_shaped(const struct options *o, const struct measurement *m)
     bool osu = o->format == FORMAT_OSU, sized = collective_has_size(m->collective);
     char what[256];
 
-    progress_clear();
     measurement_text(o, m, what, sizeof what);
     for (int a = 0; a < o->algorithm_count; a++) {
         printf("\n# %s, %s: microseconds\n# %s%s\n", what, o->algorithms[a].label,

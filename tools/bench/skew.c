@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {[SKEW_LINEAR] = "linear:",
-                                    [SKEW_RANDOM] = "random:",
-                                    [SKEW_LATE] = "late:"};
+static const char *const names[] = {
+    [SKEW_LINEAR] = "linear:", [SKEW_RANDOM] = "random:", [SKEW_LATE] = "late:"};
 
 bool skew_parse(const char *text, struct skew *skew)
 {

@@ -15,32 +15,6 @@ static double *copied(const double *values, int n)
     return copy;
 }
 
-static int late_of(const unsigned char *late, int n)
-{
-    int count = 0;
-
-    for (int i = 0; i < n; i++)
-        count += late[i];
-    return count;
-}
-
-bool stats_leaves_out(const unsigned char *late, int n)
-{
-    return 2 * late_of(late, n) <= n;
-}
-
-int stats_counted(const double *of, const unsigned char *late, int n, double *times)
-{
-    bool leaves_out = stats_leaves_out(late, n);
-    int count = 0;
-
-    for (int i = 0; i < n; i++) {
-        if (!late[i] || !leaves_out)
-            times[count++] = of[i];
-    }
-    return count;
-}
-
 static double variation(const double *values, int n)
 {
     double mean = 0, squares = 0;
@@ -71,9 +45,9 @@ void stats_summarise(struct result *r, struct series *s, const struct series *ba
     r->launches = 1;
     r->rounds = s->rounds;
     r->calls = 0;
-    r->late = late_of(s->late, s->rounds * s->n);
+    r->late = order_late(s->late, s->rounds * s->n);
     for (int k = 0; k < s->rounds; k++) /* moved to the front */
-        r->calls += stats_counted(s->times + k * s->n, s->late + k * s->n, s->n,
+        r->calls += order_counted(s->times + k * s->n, s->late + k * s->n, s->n,
                                   s->times + r->calls);
     r->cv = variation(s->times, r->calls);
     r->p90 = order_quantile(s->times, r->calls, 0.9);

@@ -330,7 +330,7 @@ unsigned switch_copies(void)
     return copies;
 }
 
-bool switch_shortened(void)
+unsigned long long switch_shortened(void)
 {
     MPI_T_pvar_session s;
     MPI_T_pvar_handle segments;
@@ -339,13 +339,13 @@ bool switch_shortened(void)
 
     if (MPI_T_pvar_get_index("numacoll_shortened_segments", MPI_T_PVAR_CLASS_LEVEL, &index) ||
         MPI_T_pvar_session_create(&s))
-        return false;
+        return 0;
     if (!MPI_T_pvar_handle_alloc(s, index, NULL, &segments, &count)) {
         MPI_T_pvar_read(s, segments, &n);
         MPI_T_pvar_handle_free(s, &segments);
     }
     MPI_T_pvar_session_free(&s);
-    return n > 0;
+    return n;
 }
 
 unsigned long long switch_served(void)
