@@ -148,8 +148,9 @@ struct options {
     bool floor;     /* it is the last of the algorithms */
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
-    double error; /* a fraction: rounds until all medians are known so well; 0: --rounds */
-    bool touch;   /* inputs are written before each call */
+    bool selection_files; /* `auto` is what those of the environment choose */
+    double error;         /* a fraction: rounds until all medians are known so well; 0: --rounds */
+    bool touch;           /* inputs are written before each call */
     struct skew skew;
     enum counts counts;                  /* of irregular collectives */
     const char *csv, *json, *plot, *raw; /* files, or NULL */
@@ -273,9 +274,9 @@ void gate_finish(void);
 /* Selects the algorithm that serves, through MPI_T; in a plain numacoll-bench nothing is selected.
  * The functions that return a text return what is wrong, or NULL. */
 
-/* Before MPI_Init: no variable of the environment and no selection file gives numacoll a call, and
- * there is room for the queues of so many algorithms. */
-void switch_environment(int algorithms);
+/* Before MPI_Init: no variable of the environment gives numacoll a call, and no selection file, but
+ * with --selection-files; and there is room for the queues of all algorithms. */
+void switch_environment(const struct options *options);
 
 const char *switch_init(void);
 void switch_finish(void);

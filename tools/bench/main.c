@@ -195,8 +195,9 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
     if (options.launches || options.results)
         return run_alone(&options, launched);
-    /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice */
-    switch_environment(options.algorithm_count);
+    /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice, or
+     * that of selection files */
+    switch_environment(&options);
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -72,6 +72,9 @@ static const struct argp_option choices[] = {
     {"floor", 'f', 0, 0,
      "last, the copies through shared memory that no algorithm avoids, as if nobody waited",
      ALGORITHMS},
+    {"selection-files", 'S', 0, 0,
+     "auto is what the selection files of the environment choose, not MPICH's own choice",
+     ALGORITHMS},
     {"format", KEY_FORMAT, "HOW", 0,
      "what stdout gets: table, json, or, with other benchmarks' columns, osu or imb (table)",
      WRITTEN},
@@ -354,6 +357,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case 'R':
             o->rotate_root = true;
+            break;
+        case 'S':
+            refuse_if_plain(state, "selection-files", "");
+            o->selection_files = true;
             break;
         case 'c':
             o->csv = arg;

@@ -21,6 +21,7 @@ struct variable {
 };
 
 static struct json_object *all_numbers;
+static bool files_choose; /* for auto */
 static struct variable algorithm, fallback, others[MAX_PARAMETERS + 2];
 static int other_count; /* variables that switch_on has written */
 static const struct collective *opened;
@@ -138,16 +139,19 @@ static void make_room(int algorithms)
     setenv("MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", text, 0);
 }
 
-void switch_environment(int algorithms)
+void switch_environment(const struct options *o)
 {
     if (PLAIN)
         return;
-    make_room(algorithms);
+    files_choose = o->selection_files;
+    make_room(o->algorithm_count);
     all_numbers = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
     setenv(PREFIX "COLLECTIVES", "none", 1);
-    setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
-    setenv("MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
-    setenv("MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+    if (!files_choose) {
+        setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+        setenv("MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+        setenv("MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+    }
     collective_each(device_chooses);
 }
 
@@ -406,8 +410,9 @@ const char *switch_on(const struct algorithm *a)
     /* the device chooses before MPICH, and does not ask which of MPICH's algorithms is wanted */
     if (!error && strcmp(a->name, "auto") && !algorithm_is_numacoll(a))
         error = write_other("MPIR_CVAR_DEVICE_COLLECTIVES", "none");
-    /* MPICH's algorithms are measured with MPICH's own way of waiting */
-    if (!error && !algorithm_is_numacoll(a))
+    /* MPICH's algorithms are measured with MPICH's own way of waiting, the choice of files with the
+     * job's */
+    if (!error && !algorithm_is_numacoll(a) && !(files_choose && !strcmp(a->name, "auto")))
         error = write_other(PREFIX "YIELD", "off");
     for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
         error = write_parameter(&a->parameters[i]);

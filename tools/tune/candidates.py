@@ -1,0 +1,98 @@
+"""What is measured for a collective: algorithms as numacoll-bench names them, which a csel entry of
+MPICH's selection files can express. The first is the default; the second is the default once more,
+on a communicator of its own, so that its ratio to the first is what chance does."""
+import collections
+import json
+import re
+import subprocess
+
+DEFAULT = "numacoll"
+AGAIN = "numacoll:fragment_rule=quarter"  # the value that the variable has by default
+MPICH = "auto"  # MPICH's own choice, its device included
+
+MOVING = ["fragment_rule=fixed", "fragment_rule=sqrt", "streaming=0"]
+BARRIERS = "central flat flat_gr combining mcs tournament dissemination hierarchical"
+# of a collective the parameters that are tried, one at a time, on any number of ranks, and those
+# that make no difference to two ranks
+Settings = collections.namedtuple("Settings", "all from_three")
+SETTINGS = {
+    "barrier": Settings(["barrier=" + name for name in BARRIERS.split()], []),
+    "bcast": Settings(
+        MOVING,
+        ["bcast_tree=flat", "bcast_tree=kary:bcast_tree_k=2", "bcast_tree=chain"]
+        + ["bcast_group=*:" + tree for tree in ("kary/2", "knomial/2", "chain")],
+    ),
+    "reduce": Settings(
+        ["fragment_rule=fixed", "streaming=0", "reduce_group=*:chain_all"],
+        ["reduce_group=*:" + tree for tree in ("flat", "knomial/2", "kary/2")],
+    ),
+    "allreduce": Settings(
+        ["allreduce_version=" + version for version in ("symmetric", "sliced", "rb")], []
+    ),
+    **{
+        name: Settings(MOVING, [])
+        for name in "scatter scatterv gather gatherv allgather allgatherv".split()
+    },
+}
+OTHERS = Settings(["streaming=0"], [])
+# the rows of numacoll-model predict, where they are not called as the parameter's value
+ROWS = {
+    "bcast_tree=flat": "flat, notice flat",
+    "bcast_tree=kary:bcast_tree_k=2": "flat, notice kary/2",
+    "bcast_tree=chain": "flat, notice chain",
+}
+
+
+def parameters_of(label):
+    """The parameters of an algorithm, NAME=VALUE each. A colon begins one only if NAME= follows."""
+    return re.split(r":(?=\w+=)", label)[1:]
+
+
+def of(collective, ranks, crowded):
+    """The labels for a collective. Where ranks outnumber processors MPICH's own choice is none: a
+    call may take it a thousand times as long, and its waits are not those that it would have."""
+    settings = SETTINGS.get(collective, OTHERS)
+    tried = settings.all + (settings.from_three if ranks > 2 else [])
+    own = [] if crowded else [MPICH]
+    return [DEFAULT, AGAIN, *own, *("numacoll:" + setting for setting in tried)]
+
+
+# ---- narrowing by the model ----
+
+
+def predicted(model, collective, size, ranks):
+    """Microseconds by name of a row of numacoll-model; empty if it does not know the collective."""
+    words = [model, "predict", collective, *([] if collective == "barrier" else [str(size)])]
+    done = subprocess.run(
+        words + ["-n", str(ranks), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        universal_newlines=True,
+    )
+    rows = json.loads(done.stdout)["rows"] if done.returncode == 0 else []
+    return {row.get("inside", row.get("barrier")): row["us"] for row in rows}
+
+
+def row_of(label):
+    """The name of the row that predicts an algorithm, or None if none does."""
+    setting = label[len("numacoll:") :]
+    if setting.startswith(("fragment_rule=", "streaming=")) or not parameters_of(label):
+        return None
+    return ROWS.get(setting, setting.split("=")[1].replace("*:", ""))
+
+
+def narrowed(labels, predictions, factor):
+    """The labels without those that the model has no row for, because they cannot be on this
+    machine, and without those that it predicts to take at every size more than `factor` times as
+    long as the best. predictions: of each size what `predicted` returns. factor None: times do not
+    count."""
+    rows = [p for p in predictions if p]
+
+    def stays(label):
+        row = row_of(label)
+        if row is None or not rows:
+            return True
+        times = [(p[row], min(p.values())) for p in rows if row in p]
+        return any(factor is None or us <= factor * best for us, best in times)
+
+    return [label for label in labels if stays(label)]

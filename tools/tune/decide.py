@@ -1,0 +1,160 @@
+"""What is chosen, from what was measured. Nothing here starts, reads or writes anything.
+
+A cell is what was measured of an algorithm at one size: of each launch the logarithm of the ratio
+of its time to the default's in the same launch; below zero it is faster. The default is kept unless
+
+* the median of the cell's launches is below zero by more than MIN_GAIN and by more than chance,
+  which is estimated from the default measured against itself and from how launches differ, at this
+  size and the next smaller and larger one; and
+* at least four of five launches say so (all, of fewer).
+
+Over sizes: to change the choice from one size to the next costs CHANGE, and to take something else
+than the default where that gains nothing costs NOTHING. The choices with the least costs are taken.
+So a single size needs a larger gain, and a gap of few sizes is closed unless it would lose there.
+"""
+import collections
+import math
+
+from .candidates import AGAIN, DEFAULT
+
+MIN_GAIN = math.log(1.03)  # no difference that is smaller counts
+ALL = 8  # values that count as much as those of all algorithms
+SIGMAS = 3  # how far from chance a difference has to be
+CHANGE, NOTHING = MIN_GAIN, MIN_GAIN / 2
+MIN_LAUNCHES = 3  # with fewer nothing is decided
+
+GAIN, EVEN, LOSS = -1, 0, 1
+
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def deviations(cells):
+    """From the median of each cell."""
+    return [x - middle for cell in cells for middle in [median(cell)] for x in cell]
+
+
+def scatter(values, launches):
+    """A standard deviation that outliers do not change, from deviations from medians of so many
+    launches; the last factor is larger the fewer they are."""
+    return 1.4826 * median([abs(v) for v in values]) * launches / (launches - 0.8)
+
+
+def believed(few, launches, all_):
+    """As scatter, but of few values, which may lie close together or far apart by chance: drawn to
+    the deviation of all."""
+    weight = len(few) / (len(few) + ALL)
+    return math.sqrt(weight * scatter(few, launches) ** 2 + (1 - weight) * all_**2)
+
+
+Judged = collections.namedtuple("Judged", "median margin verdict")
+
+
+def judged(cell, margin):
+    """Whether an algorithm gains on the default, loses to it, or neither can be said."""
+    middle, most = median(cell), math.ceil(0.8 * len(cell))
+    verdict = EVEN
+    if middle < -margin and sum(x < 0 for x in cell) >= most:
+        verdict = GAIN
+    if middle > margin and sum(x > 0 for x in cell) >= most:
+        verdict = LOSS
+    return Judged(middle, margin, verdict)
+
+
+def judge(cells):
+    """Of each size {label: Judged}."""
+    result = []
+    for i in range(len(cells[AGAIN])):
+        near = {label: sizes[max(i - 1, 0) : i + 2] for label, sizes in cells.items()}
+        launches = len(cells[AGAIN][i])
+        differing = {label: deviations(of_sizes) for label, of_sizes in near.items()}
+        everything = [d for ds in differing.values() for d in ds]
+        all_ = scatter(everything, launches)
+        itself = believed([y for cell in near[AGAIN] for y in cell], launches, all_)
+        # the deviation of a median is 1.2533 times that of a mean; the last factor is as Student's
+        free = len(everything) * (1 - 1 / launches)
+        factor = SIGMAS * 1.2533 / math.sqrt(launches) * (1 + 3 / free)
+        here = {}
+        for label in cells:
+            chance = max(all_, itself, believed(differing[label], launches, all_))
+            here[label] = judged(cells[label][i], max(MIN_GAIN, factor * chance))
+        result.append(here)
+    return result
+
+
+def path(costs):
+    """Of each size the label, so that the costs, with CHANGE for each change, are least in sum.
+    costs: [{label: cost}]; a label that is missing cannot be chosen. Of equal ones the first is
+    taken."""
+    best = {label: (cost, [label]) for label, cost in costs[0].items()}
+    for here in costs[1:]:
+        step = {}
+        for label, cost in here.items():
+            ways = [(c + CHANGE * (way[-1] != label), way) for c, way in best.values()]
+            least = min(ways, key=lambda w: (w[0], w[1][-1] != label))
+            step[label] = (least[0] + cost, least[1] + [label])
+        best = step
+    return min(best.values(), key=lambda w: w[0])[1]
+
+
+def trimmed(chosen, all_):
+    """The choices; but at the ends of a row of equal ones the default where they gain nothing."""
+    result = list(chosen)
+    for order in (range(len(chosen)), range(len(chosen) - 1, -1, -1)):
+        row = None
+        for i in order:
+            if chosen[i] != DEFAULT and all_[i][chosen[i]].verdict == GAIN:
+                row = chosen[i]
+            elif row != chosen[i]:
+                result[i], row = DEFAULT, None
+    return result
+
+
+def by_size(all_):
+    """The label for each size. all_: what judge returns."""
+    costs = []
+    for here in all_:
+        able = {l: j for l, j in here.items() if l != AGAIN and j.verdict != LOSS}
+        costs.append({l: j.median if j.verdict == GAIN else NOTHING for l, j in able.items()})
+        costs[-1] = {DEFAULT: 0, **costs[-1]}
+    return trimmed(path(costs), all_)
+
+
+def for_all_sizes(all_):
+    """One label, for a collective whose choice cannot depend on the size: it gains over all sizes
+    together, and loses at none."""
+    best = (0, DEFAULT)
+    for label in all_[0]:
+        of_sizes = [here[label] for here in all_]
+        together = sum(j.median for j in of_sizes)
+        # sizes are measured in the same launches: what chance does to them may be alike
+        gains = together < -sum(j.margin for j in of_sizes)
+        if label != AGAIN and gains and all(j.verdict != LOSS for j in of_sizes):
+            best = min(best, (together, label), key=lambda b: b[0])
+    return best[1]
+
+
+def decide(cells, sized):
+    """Of each size (label, the time to be expected over the default's). cells: {label: [cell of
+    each size]} of a collective on a number of ranks, with AGAIN and without DEFAULT; every cell has
+    as many launches. sized: whether the choice may depend on the size."""
+    sizes = len(cells[AGAIN])
+    if len(cells[AGAIN][0]) < MIN_LAUNCHES:
+        chosen = [DEFAULT] * sizes
+    else:
+        all_ = judge(cells)
+        chosen = by_size(all_) if sized else [for_all_sizes(all_)] * sizes
+    return [(label, expected(cells, label, i)) for i, label in enumerate(chosen)]
+
+
+def expected(cells, label, i):
+    """The time to be expected at a size, over the default's."""
+    return 1.0 if label == DEFAULT else math.exp(median(cells[label][i]))
+
+
+def slower(cells, label):
+    """The numbers of the sizes at which an algorithm loses to the default."""
+    return [i for i, here in enumerate(judge(cells)) if here[label].verdict == LOSS]

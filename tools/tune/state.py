@@ -1,0 +1,51 @@
+"""What a run has done so far: a journal, to which every launch is appended at once, so that a run
+that was interrupted goes on from it. The first line says of what run it is."""
+import json
+import os
+
+
+class OtherRun(Exception):
+    """The journal is of a run with other arguments, or on another machine."""
+
+
+class Journal:
+    """run: what tells runs apart. head: the first line, with the key `run`; describe() gives its
+    other keys, and is asked only if there is no journal yet. records: of each launch that is done.
+    """
+
+    def __init__(self, path, run, describe):
+        self.path, self.records = path, []
+        lines = self.whole_lines() if path.exists() else []
+        self.head = lines[0] if lines else {"run": run, **describe()}
+        self.records = lines[1:]
+        if self.head["run"] != run:
+            raise OtherRun(difference(self.head["run"], run))
+        self.file = open(str(path), "a")
+        if not lines:
+            self.write(self.head)
+
+    def whole_lines(self):
+        """The lines; one whose end is missing, because the process was ended while it wrote it, is
+        cut off the file."""
+        text = self.path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if whole != text:
+            os.truncate(str(self.path), len(whole))
+        return [json.loads(line) for line in whole.decode().splitlines()]
+
+    def write(self, value):
+        self.file.write(json.dumps(value) + "\n")
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+    def append(self, record):
+        self.write(record)
+        self.records.append(record)
+
+
+def difference(one, other):
+    """The first key in which two runs differ."""
+    for key in sorted(set(one) | set(other)):
+        if one.get(key) != other.get(key):
+            return f"{key}: {one.get(key)} there, {other.get(key)} here"
+    return ""
