@@ -265,9 +265,23 @@ static void small_segments(void **state)
     }
 }
 
+/* Up to 256 ranks a region for nonblocking operations takes two pages. What is made where it does
+ * not fit the budget, the small segment of this geometry, is not larger, or none would be made. */
+static void nonblocking_segments(void **state)
+{
+    (void) state;
+    for (uint32_t ranks = 2; ranks <= 512; ranks++) {
+        struct nc_geometry g = nc_geometry_nonblocking(ranks, PAGE), small = nc_geometry_small(&g);
+        assert_int_equal(nc_layout_make(&g).region, (ranks <= 256 ? 2 : 3) * PAGE);
+        assert_true(nc_layout_make(&small).region <= nc_layout_make(&g).region);
+        assert_false(nc_geometry_is_wide(&g));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_overlaps),
+                                       cmocka_unit_test(nonblocking_segments),
                                        cmocka_unit_test(front_has_room),
                                        cmocka_unit_test(no_page_of_two_ranks),
                                        cmocka_unit_test(more_send_controls),

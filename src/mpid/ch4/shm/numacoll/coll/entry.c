@@ -111,6 +111,16 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
 
 NC_COLLECTIVES(NC_STUB)
 
+/* Those of coll/nonblocking.c. */
+#define NC_NONBLOCKING_STUB(name, Name, NAME, params) \
+    int MPIR_##Name##_numacoll params \
+    { \
+        *served = false; \
+        return MPI_SUCCESS; \
+    }
+
+NC_NONBLOCKING(NC_NONBLOCKING_STUB)
+
 int MPIR_numacoll_compare_nodes(void)
 {
     return MPI_SUCCESS;

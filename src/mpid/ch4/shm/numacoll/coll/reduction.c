@@ -114,7 +114,7 @@ static bool number_of(MPI_Datatype datatype, enum nc_number *number)
     }
 }
 
-static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype, enum nc_combine_kind kind)
+nc_combine *MPIDI_NUMACOLL_find_numbers(MPI_Op op, MPI_Datatype datatype, enum nc_combine_kind kind)
 {
     static const MPI_Op ops[NC_OPS] = {
         [NC_SUM] = MPI_SUM,   [NC_PROD] = MPI_PROD, [NC_MAX] = MPI_MAX,  [NC_MIN] = MPI_MIN,
@@ -132,7 +132,7 @@ static nc_combine *find_numbers(MPI_Op op, MPI_Datatype datatype, enum nc_combin
     return NULL;
 }
 
-/* find_numbers for a builtin datatype; the last result is kept in the state, as a call often has
+/* The same for a builtin datatype; the last result is kept in the state, as a call often has
  * the operation and the datatype of the call before. It cannot become wrong: handles of builtin
  * datatypes and operations never change their meaning, and for a user's operation it is NULL. */
 static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Datatype datatype)
@@ -140,8 +140,8 @@ static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Dat
     if (state->numbers.op != op || state->numbers.datatype != datatype) {
         state->numbers.op = op;
         state->numbers.datatype = datatype;
-        state->numbers.combine = find_numbers(op, datatype, NC_COMBINE_WIDE);
-        state->numbers.streaming = find_numbers(op, datatype, NC_COMBINE_STREAMING);
+        state->numbers.combine = MPIDI_NUMACOLL_find_numbers(op, datatype, NC_COMBINE_WIDE);
+        state->numbers.streaming = MPIDI_NUMACOLL_find_numbers(op, datatype, NC_COMBINE_STREAMING);
     }
     return state->numbers.combine;
 }

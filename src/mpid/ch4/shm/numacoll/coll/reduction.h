@@ -37,6 +37,12 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
                                   MPI_Aint count, MPI_Datatype datatype, MPI_Op op);
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r);
 
+/* The function that combines numbers of this builtin datatype by this operation; NULL: there is
+ * none.
+ */
+nc_combine *MPIDI_NUMACOLL_find_numbers(MPI_Op op, MPI_Datatype datatype,
+                                        enum nc_combine_kind kind);
+
 /* Memory for n elements as they are in the user's buffers: where the first of them is; NULL: no
  * memory. *allocated is what to free. */
 char *MPIDI_NUMACOLL_room(const struct nc_reduction *r, size_t n, void **allocated);

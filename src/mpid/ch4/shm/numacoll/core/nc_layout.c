@@ -97,6 +97,17 @@ struct nc_geometry nc_geometry_small(const struct nc_geometry *full)
     return g;
 }
 
+struct nc_geometry nc_geometry_nonblocking(uint32_t p, uint32_t page)
+{
+    return (struct nc_geometry){.ranks = p,
+                                .slots = 1,
+                                .slot_bytes = NC_LINE,
+                                .set_slots = 1,
+                                .recv_controls = 1,
+                                .send_controls = NC_SEND_CONTROLS,
+                                .page = page};
+}
+
 uint64_t nc_geometry_share(const struct nc_geometry *g, bool small, uint64_t budget)
 {
     return small ? budget : nc_geometry_is_wide(g) ? budget / 4 : budget / 2;

@@ -143,6 +143,10 @@ struct nc_geometry nc_geometry_narrow(const struct nc_geometry *full);
  * communicator will be used: with pages of 4 KiB a region of up to 512 ranks takes two. */
 struct nc_geometry nc_geometry_small(const struct nc_geometry *full);
 
+/* The geometry of a segment for nonblocking operations (shm/nc_nonblocking.h), which use send
+ * control slots only: of all else there is as little as can be. */
+struct nc_geometry nc_geometry_nonblocking(uint32_t p, uint32_t page);
+
 /* How many bytes of a node's budget may be taken when a segment of this geometry is: small segments
  * may take all of it, larger ones the first half, wide ones the first quarter, so that others find
  * room for a ring, too. */

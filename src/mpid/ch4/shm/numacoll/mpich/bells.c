@@ -95,10 +95,13 @@ fn_fail:
     goto fn_exit;
 }
 
+MPL_atomic_int_t MPIDI_NUMACOLL_unposted = MPL_ATOMIC_INT_T_INITIALIZER(0);
+
 bool MPIDI_NUMACOLL_is_wanted(void *unused)
 {
     bool wanted = MPIR_Process.size > MPIR_Process.local_size ||
-                  MPIDI_global.avt_mgr.n_avts > 1; /* worlds */
+                  MPIDI_global.avt_mgr.n_avts > 1 || /* worlds */
+                  MPL_atomic_relaxed_load_int(&MPIDI_NUMACOLL_unposted) > 0;
 
     (void) unused;
     for (int i = 0; i < NC_QUEUES && !wanted; i++)

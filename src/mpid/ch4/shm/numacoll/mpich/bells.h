@@ -22,8 +22,12 @@ int MPIDI_NUMACOLL_bells_find(MPIR_Comm *node_comm, void *memory, int *local_ran
                               struct nc_bell **bell, bool *all, bool *oversubscribed);
 
 /* struct nc_waiter.is_wanted: whether something may need this process that does not ring its bell:
- * processes of other nodes or of other MPI_COMM_WORLDs, or a message of this process that waits for
- * a free cell. */
+ * processes of other nodes or of other MPI_COMM_WORLDs, a message of this process that waits for a
+ * free cell, or one of MPIDI_NUMACOLL_unposted. */
 bool MPIDI_NUMACOLL_is_wanted(void *unused);
+
+/* How many nonblocking calls of this process have still to post their message; others may wait for
+ * it, and nobody rings when it can be posted. */
+extern MPL_atomic_int_t MPIDI_NUMACOLL_unposted;
 
 #endif

@@ -5,21 +5,27 @@
 
 unsigned MPIDI_NUMACOLL_listed;
 
+/* The collectives, then the nonblocking ones. */
 static const struct {
     const char *name;
     int *variable;
     int ours, automatic;
-} table[NC_COLL_COUNT] = {
+} table[NC_COLL_COUNT + NC_NONBLOCKING_COUNT] = {
 #define NC_ROW(name, Name, NAME, ...) \
     {#name, (int *) &MPIR_CVAR_##NAME##_INTRA_ALGORITHM, \
      MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll, MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto},
-    NC_COLLECTIVES(NC_ROW)
+    NC_COLLECTIVES(NC_ROW) NC_NONBLOCKING(NC_ROW)
 #undef NC_ROW
 };
 
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll)
 {
     return table[coll].name;
+}
+
+const char *MPIDI_NUMACOLL_nonblocking_name(enum nc_nonblocking_coll coll)
+{
+    return table[NC_COLL_COUNT + (int) coll].name;
 }
 
 const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll)
@@ -33,19 +39,39 @@ const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll)
     return names[coll];
 }
 
-bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
+/* Whether the collective of a row is selected. */
+static bool selects(int row)
 {
-    int value = *table[coll].variable;
+    int value = *table[row].variable;
 
     /* an algorithm chosen for this collective beats the list of collectives */
-    return value == table[coll].ours ||
-           ((MPIDI_NUMACOLL_listed >> coll & 1) && value == table[coll].automatic);
+    return value == table[row].ours ||
+           ((MPIDI_NUMACOLL_listed >> row & 1) && value == table[row].automatic);
+}
+
+bool MPIDI_NUMACOLL_selected(enum nc_coll coll)
+{
+    return selects((int) coll);
+}
+
+bool MPIDI_NUMACOLL_nonblocking_selected(enum nc_nonblocking_coll coll)
+{
+    return selects(NC_COLL_COUNT + (int) coll);
 }
 
 bool MPIDI_NUMACOLL_any_selected(void)
 {
     for (int c = 0; c < NC_COLL_COUNT; c++) {
         if (MPIDI_NUMACOLL_selected(c))
+            return true;
+    }
+    return false;
+}
+
+bool MPIDI_NUMACOLL_any_nonblocking_selected(void)
+{
+    for (int c = 0; c < NC_NONBLOCKING_COUNT; c++) {
+        if (MPIDI_NUMACOLL_nonblocking_selected(c))
             return true;
     }
     return false;

@@ -17,18 +17,32 @@ enum nc_coll {
         NC_COLL_COUNT
 };
 
+/* Those that also have nonblocking and persistent forms, by the names of the nonblocking ones. */
+enum nc_nonblocking_coll {
+#define NC_NUMBER(name, Name, NAME, ...) NC_COLL_##NAME,
+    NC_NONBLOCKING(NC_NUMBER)
+#undef NC_NUMBER
+        NC_NONBLOCKING_COUNT
+};
+
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
+const char *MPIDI_NUMACOLL_nonblocking_name(enum nc_nonblocking_coll coll);
 
 /* The names of the collective's algorithms, in the order of their numbers, one space between. */
 const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll);
 
-/* Bit per collective: those that MPIR_CVAR_NUMACOLL_COLLECTIVES lists. Set at MPI_Init. */
+/* Bit per collective: those that MPIR_CVAR_NUMACOLL_COLLECTIVES lists; behind them a bit for each
+ * that is nonblocking. Set at MPI_Init. */
 extern unsigned MPIDI_NUMACOLL_listed;
 
 /* Whether the variable MPIR_CVAR_<COLL>_INTRA_ALGORITHM or the list selects numacoll for this
  * collective, and for any collective. */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_any_selected(void);
+
+/* The same for the nonblocking and persistent forms. */
+bool MPIDI_NUMACOLL_nonblocking_selected(enum nc_nonblocking_coll coll);
+bool MPIDI_NUMACOLL_any_nonblocking_selected(void);
 
 /* Whether variables select numacoll for Reduce and for Allreduce, as REDUCE_ORDER=ranks needs. */
 static inline bool MPIDI_NUMACOLL_reductions_selected(void)

@@ -16,6 +16,7 @@
 #include "choose.h"
 #include "diag.h"
 #include "location.h"
+#include "nonblocking_segment.h"
 #include "numacoll_hooks.h"
 #include "numacoll_waits.h"
 #include "report.h"
@@ -100,8 +101,11 @@ void MPIDI_NUMACOLL_world_finalize(void)
     forget_poor();
     /* what communicators hold that the program has not freed */
     for (struct nc_comm_stats *alive; (alive = MPIDI_NUMACOLL_stats_first());) {
+        struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(alive->comm, numacoll);
         /* the node's budget begins anew with MPI; its counter may be gone by now */
-        MPIDI_POSIX_COMM(alive->comm, numacoll)->segment.charged = false;
+        state->segment.charged = false;
+        if (state->nonblocking)
+            state->nonblocking->segment.charged = false;
         MPIDI_NUMACOLL_comm_free_hook(alive->comm);
     }
     MPIDI_NUMACOLL_world_leave();
@@ -123,6 +127,7 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
     if (!state || is_poor(state))
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
+    MPIDI_NUMACOLL_nonblocking_free(state);
     MPIDI_NUMACOLL_segment_free(&state->segment);
     stop_reading_directly(state);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
@@ -318,10 +323,9 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
 {
     int mpi_errno = MPI_SUCCESS;
     const struct nc_world *w = &MPIDI_NUMACOLL_world;
-    bool all;
 
-    mpi_errno = MPIDI_NUMACOLL_bells_find(node_comm, state->told, state->list, state->bell, &all,
-                                          &state->oversubscribed);
+    mpi_errno = MPIDI_NUMACOLL_bells_find(node_comm, state->told, state->list, state->bell,
+                                          &state->has_bells, &state->oversubscribed);
     MPIR_ERR_CHECK(mpi_errno);
     state->waiter = (struct nc_waiter){
         .progress = progress,
@@ -336,7 +340,7 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
         .sleep = w->sleep,
         .gentle = w->gentle,
         .ranks = (unsigned) state->size};
-    if (all && state->size <= NC_PARKING_RANKS) {
+    if (state->has_bells && state->size <= NC_PARKING_RANKS) {
         state->waiter.bell = state->bell[state->rank];
         state->waiter.parking = &state->parking;
     }
@@ -465,6 +469,8 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_NUMACOLL_nonblocking_make(state, parent);
+    MPIR_ERR_CHECK(mpi_errno);
     if (is_full(state))
         mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
 
@@ -588,6 +594,7 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 
 fn_exit:
     if (state->phase == NC_PHASE_UNUSABLE) {
+        MPIDI_NUMACOLL_nonblocking_free(state);
         stop_reading_directly(state);
         MPL_free(state->memory);
         state->memory = NULL;

@@ -51,6 +51,20 @@
 #define NC_PMIX 0
 #endif
 
+/* ---- schedules ----
+ *
+ * Adds a vertex to a schedule (MPIR_TSP) that calls function(communicator, tag, data) when vertex
+ * `after` is complete; an error that it returns is the request's. 4.0 returns the new vertex, later
+ * versions an error. */
+
+#if MPICH_NUMVERSION < 40100000
+#define NC_SCHEDULE_CALL(function, data, schedule, after) \
+    ((void) MPIR_TSP_sched_cb(function, data, schedule, 1, &(after)), MPI_SUCCESS)
+#else
+#define NC_SCHEDULE_CALL(function, data, schedule, after) \
+    MPIR_TSP_sched_cb(function, data, schedule, 1, &(after), &(int){0})
+#endif
+
 /* ---- progress ---- */
 
 /* Whether the shared-memory module has a message that waits for a free cell. Another thread may be

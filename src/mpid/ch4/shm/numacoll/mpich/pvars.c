@@ -12,7 +12,10 @@ struct row {
     int n;
 };
 
-enum { ROWS = 18 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) };
+enum {
+    ROWS = 18 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
+           2 * NC_NONBLOCKING_COUNT
+};
 static struct row rows[ROWS];
 
 /* MPICH calls this when a tool reads the variable. */
@@ -74,6 +77,17 @@ static void add_collective(int *used, enum nc_coll c)
             NC_AT(fell_back) + (c * NC_REASON_COUNT + (size_t) reason) * sizeof(uint64_t), 1,
             "calls that fell back to MPICH for this reason", "numacoll_%s_fell_back_%s", name,
             MPIDI_NUMACOLL_reason_name(reason));
+}
+
+static void add_nonblocking(int *used, enum nc_nonblocking_coll c)
+{
+    const char *name = MPIDI_NUMACOLL_nonblocking_name(c);
+
+    add(used, true, NC_AT(started) + c * sizeof(uint64_t), 1,
+        "calls and starts of the program served by numacoll", "numacoll_%s_calls", name);
+    add(used, true, NC_AT(elsewhere) + c * sizeof(uint64_t), 1,
+        "calls that were left to MPICH, though numacoll is selected", "numacoll_%s_fell_back",
+        name);
 }
 
 /* Whether MPI_T knows the first variable already. */
@@ -139,4 +153,6 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");
     for (int c = 0; c < NC_COLL_COUNT; c++)
         add_collective(&used, c);
+    for (int c = 0; c < NC_NONBLOCKING_COUNT; c++)
+        add_nonblocking(&used, c);
 }

@@ -286,6 +286,14 @@ static void print_totals(FILE *out, enum nc_coll c, const struct nc_stats *t)
     fputc('\n', out);
 }
 
+static void print_nonblocking(FILE *out, enum nc_nonblocking_coll c, const struct nc_stats *t)
+{
+    if (t->started[c] + t->elsewhere[c])
+        fprintf(out, "numacoll: %s served %llu fell_back %llu\n",
+                MPIDI_NUMACOLL_nonblocking_name(c), (unsigned long long) t->started[c],
+                (unsigned long long) t->elsewhere[c]);
+}
+
 void MPIDI_NUMACOLL_report_totals(void)
 {
     /* MPI may be initialised again in a process, whose counts go on: subtract what was reported
@@ -304,6 +312,8 @@ void MPIDI_NUMACOLL_report_totals(void)
     told = totals;
     for (int c = 0; c < NC_COLL_COUNT; c++)
         print_totals(out, c, &since);
+    for (int c = 0; c < NC_NONBLOCKING_COUNT; c++)
+        print_nonblocking(out, c, &since);
     if (fclose(out) == 0 && length)
         tell(text, length);
     free(text);

@@ -70,6 +70,8 @@ struct MPIDI_NUMACOLL_comm {
     unsigned refused;      /* calls on the communicator since the budget had no room for it */
     int rank, size;        /* this process among those of the node; their number */
     struct nc_segment segment;
+    /* of the nonblocking calls; NULL: MPICH serves them. The same on all ranks */
+    struct MPIDI_NUMACOLL_nonblocking *nonblocking;
     struct nc_geometry full; /* what the settings ask of the segment, which may be a smaller one */
     struct nc_queue queue;
     /* the number of the operation of the queue at which the node's ranks try to replace a smaller
@@ -91,8 +93,9 @@ struct MPIDI_NUMACOLL_comm {
     /* [size][NC_LEVELS] the units that each rank is in, by level; -1: unknown. Behind them is
      * scratch memory of MPIDI_NUMACOLL_locate */
     int *units;
-    struct nc_bell **bell; /* [size] bells of the ranks' processes, if waiter.parking is set */
-    char **region;         /* [size] start of each rank's region in the segment */
+    bool has_bells;                 /* all ranks' processes have bells of one MPI_COMM_WORLD */
+    struct nc_bell **bell;          /* [size] these bells, if has_bells */
+    char **region;                  /* [size] start of each rank's region in the segment */
     struct nc_placement *placement; /* [size] where each rank's pages are, for the report; only on
                                        local rank 0 */
     int *numa;               /* [size] NUMA node of each rank; all 0 if that of one is unknown */

@@ -50,7 +50,7 @@ static void collect(struct nc_stats *all, const struct nc_comm_stats *c, bool li
     all->copied_shared = c->traffic->shared;
     *(c->maps ? &all->copied_xpmem : &all->copied_cma) = c->traffic->fetched;
     if (lives && c->segment->base) {
-        all->segment_bytes = c->segment->bytes;
+        all->segment_bytes = c->segment->bytes + c->other_bytes;
         all->shortened_segments = c->segment->shortened;
         all->huge_bytes = c->segment->huge_bytes;
         all->pages_right = (uint64_t) c->segment->placement.right;

@@ -20,6 +20,9 @@ struct nc_stats {
     uint64_t inner[NC_COLL_COUNT];
     uint64_t deferred[NC_COLL_COUNT]; /* calls before the segment was made */
     uint64_t fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
+    /* nonblocking and persistent calls, of which each start counts; those selected but not served
+     */
+    uint64_t started[NC_NONBLOCKING_COUNT], elsewhere[NC_NONBLOCKING_COUNT];
     uint64_t messages, message_bytes; /* sent to other nodes */
     /* The rest is kept elsewhere (struct nc_comm_stats) until it is added up. */
     uint64_t waits_spinning, waits_in_progress, waits_yielding, waits_asleep;
@@ -38,6 +41,7 @@ struct nc_comm_stats {
     const struct nc_waiter *waiter;
     const struct nc_traffic *traffic;
     const struct nc_segment *segment;
+    size_t other_bytes;                 /* of the segment for nonblocking operations */
     bool maps;                          /* traffic->fetched is by xpmem, otherwise by cma */
     struct nc_comm_stats *next, **link; /* list of those of all communicators that are alive */
 };

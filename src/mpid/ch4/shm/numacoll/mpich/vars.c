@@ -46,20 +46,25 @@ static bool in_range(enum nc_setting setting)
 
 static void known_collectives(char *text, size_t size)
 {
-    size_t used = (size_t) snprintf(text, size, "all, none, or of ");
+    size_t used = (size_t) snprintf(text, size, "all, none, nonblocking, or of ");
 
     for (int c = 0; c < NC_COLL_COUNT && used < size; c++)
         used += (size_t) snprintf(text + used, size - used, "%s%s", c ? "," : "",
                                   MPIDI_NUMACOLL_coll_name(c));
 }
 
-static int number_of(const char *name)
+/* What a word in a list of collectives stands for, as bits; 0: nothing. */
+static unsigned bits_of(const char *word)
 {
+    if (!strcasecmp(word, "all"))
+        return (1u << NC_COLL_COUNT) - 1;
+    if (!strcasecmp(word, "nonblocking"))
+        return ((1u << NC_NONBLOCKING_COUNT) - 1) << NC_COLL_COUNT;
     for (int c = 0; c < NC_COLL_COUNT; c++) {
-        if (!strcasecmp(name, MPIDI_NUMACOLL_coll_name(c)))
-            return c;
+        if (!strcasecmp(word, MPIDI_NUMACOLL_coll_name(c)))
+            return 1u << c;
     }
-    return -1;
+    return 0;
 }
 
 /* The collectives in a list, as bits. False, and a line: one is unknown. */
@@ -70,30 +75,25 @@ static bool parse_collectives(const char *list, unsigned *bits)
     *bits = 0;
     if (!strcasecmp(list, "none"))
         return true;
-    if (!strcasecmp(list, "all")) {
-        *bits = (1u << NC_COLL_COUNT) - 1;
-        return true;
-    }
     MPL_strncpy(copy, list, sizeof copy);
     for (char *name = strtok_r(copy, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
-        int c = number_of(name);
-        if (c < 0) {
+        unsigned these = bits_of(name);
+        if (!these) {
             known_collectives(allowed, sizeof allowed);
             complain("COLLECTIVES", name, allowed);
             return false;
         }
-        *bits |= 1u << c;
+        *bits |= these;
     }
     return true;
 }
 
 /* Whether <COLL>_INTRA_ALGORITHM is set in the environment, with any of MPICH's prefixes, or by the
- * site's file. */
-static bool algorithm_is_set(enum nc_coll coll)
+ * site's file. lower: the collective's name. */
+static bool algorithm_is_set(const char *lower)
 {
     static const char *const prefixes[] = {"MPICH_", "MPIR_PARAM_", "MPIR_CVAR_"};
     char name[64], upper[32];
-    const char *lower = MPIDI_NUMACOLL_coll_name(coll);
     size_t n = strlen(lower);
 
     for (size_t i = 0; i <= n; i++)
@@ -138,8 +138,12 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
     if (MPIR_CVAR_NUMACOLL_REDUCE_ORDER == MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks)
         *collectives |= 1u << NC_COLL_REDUCE | 1u << NC_COLL_ALLREDUCE;
     for (int c = 0; c < NC_COLL_COUNT; c++) {
-        if (algorithm_is_set(c))
+        if (algorithm_is_set(MPIDI_NUMACOLL_coll_name(c)))
             *collectives &= ~(1u << c);
+    }
+    for (int c = 0; c < NC_NONBLOCKING_COUNT; c++) {
+        if (algorithm_is_set(MPIDI_NUMACOLL_nonblocking_name(c)))
+            *collectives &= ~(1u << (NC_COLL_COUNT + c));
     }
     good = MPIR_CVAR_NUMACOLL_REDUCE_ORDER != MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks ||
            MPIDI_NUMACOLL_reductions_selected();

@@ -46,8 +46,8 @@ struct hello {
 _Static_assert(sizeof(struct hello) <= NC_MEETING_BYTES,
                "one exchange: ranks that outnumber processors wait long for each");
 
-/* The parts of hello.selected, each from this bit on: a bit for each collective, a bit for each
- * collective at the posix level, and DEVICE_COLLECTIVES. */
+/* The parts of hello.selected, each from this bit on: a bit for each collective, then for each that
+ * is nonblocking; a bit for each collective at the posix level; and DEVICE_COLLECTIVES. */
 enum { BY_POSIX = 20, BY_DEVICE = 28 };
 enum {
 #define NC_NUMBER(name, Name, NAME, ...) POSIX_##NAME,
@@ -56,7 +56,7 @@ enum {
         POSIX_COUNT
 };
 
-_Static_assert((int) NC_COLL_COUNT <= (int) BY_POSIX &&
+_Static_assert((int) NC_COLL_COUNT + (int) NC_NONBLOCKING_COUNT <= (int) BY_POSIX &&
                    (int) POSIX_COUNT <= (int) BY_DEVICE - (int) BY_POSIX,
                "bits are enough");
 
@@ -68,6 +68,8 @@ static unsigned make_selected(bool has_files)
 
     for (int c = 0; c < NC_COLL_COUNT; c++)
         selected |= MPIDI_NUMACOLL_selected(c) ? 1u << c : 0;
+    for (int c = 0; c < NC_NONBLOCKING_COUNT; c++)
+        selected |= MPIDI_NUMACOLL_nonblocking_selected(c) ? 1u << (NC_COLL_COUNT + c) : 0;
 #define NC_ROW(name, Name, NAME, ...) \
     if (MPIR_CVAR_##NAME##_POSIX_INTRA_ALGORITHM == \
         MPIR_CVAR_##NAME##_POSIX_INTRA_ALGORITHM_numacoll) \

@@ -1,0 +1,33 @@
+/* What a communicator has for its nonblocking calls: a segment of their own, and this process's
+ * view of it. comm.c makes and frees it with the communicator's state; coll/nonblocking.c uses it.
+ */
+
+#ifndef NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED
+#define NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED
+
+#include <pthread.h>
+
+#include "state.h"
+#include "../shm/nc_nonblocking.h"
+
+/* Private to the process. */
+struct MPIDI_NUMACOLL_nonblocking {
+    /* One thread starts calls on a communicator; others may come from MPICH's progress engine
+     * meanwhile. Nobody waits while he holds it. */
+    pthread_mutex_t lock;
+    struct nc_nonblocking operations;
+    struct nc_segment segment;
+    struct nc_waiter waiter; /* nobody waits; without a parking nobody is looked for */
+    char **region;           /* [size] */
+};
+
+/* Sets state->nonblocking, if variables select numacoll for some nonblocking collective, the
+ * communicator is one of the program's, on one node, and all ranks have the memory; else it stays
+ * NULL. Collective over the ranks of the node, in the set-up of the state, when the segment for
+ * blocking calls is there. Errors: of MPICH's messages. */
+int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent);
+
+/* Frees it, if there is any. No call may be open. Local. */
+void MPIDI_NUMACOLL_nonblocking_free(struct MPIDI_NUMACOLL_comm *state);
+
+#endif
