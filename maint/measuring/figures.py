@@ -22,8 +22,8 @@ BARRIERS = f"numacoll-model barrier {KUNPENG}"
 # What commands print, as it is. {plot} in one of them becomes the option that draws `picture`
 Printed = record("Printed", "commands picture", None)
 # A table: a column for each value of the placeholder, which stands in the command, and a row for
-# each row of the command's JSON, named by `row`. A cell has the numbers of `cells`. `varies`: a last
-# column has the coefficient of variation of this number over the values, in percent
+# each row of the command's JSON, named by `row`. A cell has the numbers of `cells`. `varies`: a
+# last column has the coefficient of variation of this number over the values, in percent
 Grid = record("Grid", "command placeholder values row cells varies", None)
 # Times of numacoll over those of Open MPI in kept files of `peers`, 2 ranks
 Ratios = record("Ratios", "collectives")
@@ -61,7 +61,8 @@ FIGURES = {
     ),
     "groups-allreduce": Printed(
         [
-            f"numacoll-model messages allreduce 1M {TEN_NODES} \\\n    --levels numa,node | sed 1,/^$/d"
+            f"numacoll-model messages allreduce 1M {TEN_NODES} \\\n"
+            "    --levels numa,node | sed 1,/^$/d"
         ]
     ),
     "groups-inside": Printed([f"{SIMULATE} --machine=2:2:32 --bytes=16384 reduce allreduce"]),
