@@ -5,10 +5,10 @@
 #ifndef NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED
 #define NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED
 
-#include <pthread.h>
-
 #include "state.h"
 #include "../shm/nc_nonblocking.h"
+
+#include <pthread.h> /* behind MPICH's headers, which say what the system's have to declare */
 
 /* Private to the process. */
 struct MPIDI_NUMACOLL_nonblocking {
