@@ -2,11 +2,16 @@
 #include "ranks.h"
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 static bool left_out[RANKS_KINDS];
 
@@ -70,11 +75,19 @@ int run_ranks(enum ranks_kind kind, int ranks, int (*main)(const void *run, int 
                            : run_processes(ranks, main, run, seconds);
 }
 
-bool ranks_only(const char *kind)
+bool ranks_arguments(int argc, char **argv, int *scale)
 {
-    left_out[THREADS] = strcmp(kind, "threads") != 0;
-    left_out[PROCESSES] = strcmp(kind, "processes") != 0;
-    return left_out[THREADS] != left_out[PROCESSES];
+    if (argc > 1)
+        *scale = atoi(argv[1]);
+    if (argc > 2 && argv[2][0] == '!')
+        cmocka_set_skip_filter(argv[2] + 1);
+    else if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
+    if (argc > 3) {
+        left_out[THREADS] = strcmp(argv[3], "threads") != 0;
+        left_out[PROCESSES] = strcmp(argv[3], "processes") != 0;
+    }
+    return argc <= 3 || left_out[THREADS] != left_out[PROCESSES];
 }
 
 bool ranks_run(enum ranks_kind kind)

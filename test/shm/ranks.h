@@ -12,8 +12,10 @@ enum ranks_kind { THREADS, PROCESSES, RANKS_KINDS };
 int run_ranks(enum ranks_kind kind, int ranks, int (*main)(const void *run, int rank),
               const void *run, unsigned seconds);
 
-/* Leaves out the ranks that are not of a kind: "threads" or "processes". False: another word. */
-bool ranks_only(const char *kind);
+/* Takes the arguments of a test's main: [SCALE [TEST | !TEST [threads | processes]]]. scale: the
+ * tests make so many times fewer operations. TEST: only this test, or all but it. False: another
+ * word for the kind of ranks. */
+bool ranks_arguments(int argc, char **argv, int *scale);
 
 /* Whether the ranks of a kind run. */
 bool ranks_run(enum ranks_kind kind);

@@ -317,11 +317,7 @@ int main(int argc, char **argv)
     }
     tests[VARIANTS] = (struct CMUnitTest) cmocka_unit_test(any_after_any);
     tests[VARIANTS + 1] = (struct CMUnitTest) cmocka_unit_test(asleep);
-    if (argc > 1)
-        scale = atoi(argv[1]);
-    if (argc > 2)
-        cmocka_set_test_filter(argv[2]);
-    if (argc > 3 && !ranks_only(argv[3]))
+    if (!ranks_arguments(argc, argv, &scale))
         return 2;
     alarm(600);
     return cmocka_run_group_tests_name("barrier", tests, NULL, NULL);
