@@ -34,18 +34,6 @@ static struct MPIDI_NUMACOLL_nonblocking *allocate(const struct nc_geometry *g, 
     return arena.base ? take_memory(g, &arena, queue_memory) : NULL;
 }
 
-/* Whether `mine` is true on all ranks. */
-static int all_have(MPIR_Comm *node_comm, bool mine, bool *all)
-{
-    NC_ERRFLAG_LOCAL(errflag);
-    int value = mine;
-    int mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, &value, 1, NC_TYPE_INT,
-                                                            MPI_MIN, node_comm, errflag);
-
-    *all = value;
-    return mpi_errno;
-}
-
 static void begin(struct MPIDI_NUMACOLL_nonblocking *n, struct MPIDI_NUMACOLL_comm *state,
                   const struct nc_geometry *g, const size_t *offset, char *queue_memory)
 {
@@ -76,7 +64,7 @@ int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
         goto fn_exit;
     n = allocate(&g, &queue_memory);
     offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
-    mpi_errno = all_have(parent->node_comm, n && offset, &all);
+    mpi_errno = MPIDI_NUMACOLL_all_agree(parent->node_comm, n && offset, &all);
     MPIR_ERR_CHECK(mpi_errno);
     if (all) {
         mpi_errno = MPIDI_NUMACOLL_segment_create(parent->node_comm, &g, &wanted, &n->segment,

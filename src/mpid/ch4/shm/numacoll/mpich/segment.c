@@ -301,8 +301,7 @@ static size_t huge_bytes(const struct nc_segment *segment, const struct invitati
 
 /* ---- agreement ---- */
 
-/* Whether `mine` is true on all ranks. */
-static int all_agree(MPIR_Comm *node_comm, bool mine, bool *all)
+int MPIDI_NUMACOLL_all_agree(MPIR_Comm *node_comm, bool mine, bool *all)
 {
     NC_ERRFLAG_LOCAL(errflag);
     int value = mine;
@@ -344,7 +343,7 @@ static int make_and_attach(MPIR_Comm *node_comm, enum nc_backing backing, struct
     if (in->reason == NC_REASON_NONE) {
         if (node_comm->rank != 0)
             attach(in, segment, fd);
-        mpi_errno = all_agree(node_comm, segment->base != NULL, all);
+        mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, segment->base != NULL, all);
         MPIR_ERR_CHECK(mpi_errno);
     }
 
@@ -418,7 +417,7 @@ static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
 
     nc_layout_offsets(&in->geometry, wanted->numa, in->page, offset);
     placed = place(segment, fd, in, offset[rank], region, rank, wanted->placement);
-    mpi_errno = all_agree(node_comm, placed, all);
+    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, placed, all);
     /* only now are all pages allocated, also with PLACEMENT=none */
     if (mpi_errno == MPI_SUCCESS && *all) {
         segment->placement = MPIDI_NUMACOLL_pages_look_up((char *) segment->base + offset[rank],

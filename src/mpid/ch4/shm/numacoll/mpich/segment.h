@@ -44,6 +44,9 @@ struct nc_wanted {
     const int *numa; /* [ranks] their NUMA nodes: the ranks of a NUMA node may share huge pages */
 };
 
+/* *all: whether `mine` is true on all ranks. Collective over node_comm. */
+int MPIDI_NUMACOLL_all_agree(MPIR_Comm *node_comm, bool mine, bool *all);
+
 /* Makes the segment, or attaches to the one that local rank 0 makes. Collective over node_comm.
  * *geometry: what is wanted; becomes what fits its share of the budget (nc_geometry_share). Only
  * with `present` it may take more than nc_geometry_at_once. Without `present` a segment
