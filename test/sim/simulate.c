@@ -296,7 +296,7 @@ static void check_rules(void)
         [SIM_ALLREDUCE] = 1.5,
         [SIM_ALLGATHER] = 1.1,
         /* near the sizes where the faster way changes, which depends on how far things are */
-        [SIM_ALLTOALL] = 1.5,
+        [SIM_ALLTOALL] = 1.2,
         [SIM_REDUCE_SCATTER] = 1.3,
         /* a radix of 2 gains what it gains here only if an operation costs nothing, and if lines
          * that are read side by side come one after the other */

@@ -195,9 +195,12 @@ enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, 
 
 /* ---- alltoall ---- */
 
+/* bytes of a message between two rows, at most: longer ones are not faster wherever the rows are */
+#define NC_ALLTOALL_MESSAGE 4096
+
 bool nc_select_alltoall_rows(int rows, int mates, size_t bytes)
 {
-    return rows > 1 && mates > 1 &&
+    return rows > 1 && mates > 1 && bytes <= NC_ALLTOALL_MESSAGE / (size_t) mates &&
            bytes <= NC_ALLTOALL_ROWS_BYTES / (size_t) rows / (size_t) mates;
 }
 

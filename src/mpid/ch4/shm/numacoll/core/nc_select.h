@@ -88,7 +88,8 @@ const char *nc_select_allreduce_rule(const struct nc_situation *situation, size_
 
 /* Whether the blocks of an Alltoall, of so many bytes each, go by rows of a table, which are NUMA
  * nodes (coll/alltoall_rows.c): several rows of several ranks, and blocks so short that those of a
- * rank have at most NC_ALLTOALL_ROWS_BYTES together, which are twice on the stack. */
+ * row have at most 4 KiB together, which is a message between two rows, and all blocks of a rank at
+ * most NC_ALLTOALL_ROWS_BYTES, which are twice on the stack. */
 bool nc_select_alltoall_rows(int rows, int mates, size_t bytes);
 #define NC_ALLTOALL_ROWS_BYTES 16384
 
