@@ -290,13 +290,29 @@ static void free_early(void)
         nc_fail("freed communicator", sent, sum);
 }
 
+/* Served ones keep REDUCE_ORDER=ranks: a0 + (a1 + (a2 + ..)) is 1 here, ((a0 + a1) + a2) + .. is 0.
+ */
+static void reduce_in_order(MPI_Comm comm)
+{
+    double mine = nc_rank == 0 ? 1 : nc_rank == 1 ? 1e16 : nc_rank == 2 ? -1e16 : 0, sum = 0;
+    MPI_Request request;
+
+    nc_nonblocking_count(NC_IALLREDUCE, comm, 1);
+    MPI_Iallreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (nc_nonblocking_serves(comm) && nc_size > 2 && sum != 1)
+        nc_fail("order of ranks", (long) sum, 1);
+}
+
 int main(int argc, char **argv)
 {
     nc_init(&argc, &argv);
     int calls = argc > 1 ? atoi(argv[1]) : CALLS;
+    MPI_Datatype pair;
     own = (unsigned) nc_rank * 7919u + 1;
-    MPI_Type_contiguous(2, MPI_BYTE, &gaps);
-    MPI_Type_create_resized(gaps, 0, 3, &gaps);
+    MPI_Type_contiguous(2, MPI_BYTE, &pair);
+    MPI_Type_create_resized(pair, 0, 3, &gaps);
+    MPI_Type_free(&pair);
     MPI_Type_commit(&gaps);
     comms[0] = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
@@ -320,6 +336,7 @@ int main(int argc, char **argv)
     if (opened > 0)
         wait_for_all();
     persist(comms[1]);
+    reduce_in_order(comms[1]);
     for (int i = 0; i < 20; i++)
         free_early();
     nc_nonblocking_check();

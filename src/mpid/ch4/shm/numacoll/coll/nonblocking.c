@@ -7,8 +7,8 @@
  * No rank needs another one's progress engine for what that rank has posted: the root's message, or
  * the messages of all, are all that a rank needs, and each rank reduces for itself.
  *
- * Which calls are served all ranks decide alike: by the communicator, the length, the operation. A
- * call that is not served is MPICH's. */
+ * All ranks decide alike which calls are served: by the communicator, the length and, of
+ * Iallreduce, the operation and the datatype. A call that is not served is MPICH's. */
 
 #include "reduction.h"
 #include "../mpich/bells.h"
@@ -68,9 +68,8 @@ static const char *part_of(struct nonblocking_call *c, struct nc_nonblocking *n,
     MPIDI_NUMACOLL_stream_init(&mine, &c->message);
     if (part->header.call == c->open.call && part->header.total == mine.length)
         return nc_nonblocking_bytes(part);
-    keep(c,
-         MPIDI_NUMACOLL_unequal(part->header.total,
-                                part->header.total == mine.length ? mine.length + 1 : mine.length));
+    /* MPICH's schedule keeps only that there was an error: MPI_ERR_OTHER */
+    keep(c, MPIDI_NUMACOLL_unequal_error(true));
     return NULL;
 }
 
@@ -84,17 +83,17 @@ static void take_broadcast(struct nonblocking_call *c, struct nc_nonblocking *n)
         keep(c, MPIDI_NUMACOLL_error(nc_copy_out(&stream, bytes, stream.length, 0, NULL)));
 }
 
-/* Combines the messages of all ranks in their order, so that all get the same bits; of a barrier
- * only looks at them. */
+/* Combines the messages of all ranks in the order that REDUCE_ORDER=ranks promises of Allreduce,
+ * a0 op (a1 op (a2 ..)), so that all ranks get the same bits; of a barrier only looks at them. */
 static void take_all(struct nonblocking_call *c, struct nc_nonblocking *n)
 {
-    const char *before = part_of(c, n, 0);
+    const char *behind = part_of(c, n, state_of(c)->size - 1);
 
-    for (int r = 1; r < state_of(c)->size && before; r++) {
+    for (int r = state_of(c)->size - 2; r >= 0 && behind; r--) {
         const char *bytes = part_of(c, n, r);
         if (bytes && c->combine) {
-            c->combine(c->result, before, bytes, (size_t) c->message.count);
-            before = c->result;
+            c->combine(c->result, bytes, behind, (size_t) c->message.count);
+            behind = c->result;
         }
     }
 }
@@ -177,7 +176,8 @@ static int schedule(const struct nonblocking_call *call, bool is_persistent, voi
     MPIR_Comm_add_ref(c->comm);
     MPIR_Datatype_add_ref_if_not_builtin(c->message.datatype);
     *sched_type = MPIR_SCHED_GENTRAN;
-    MPIR_TSP_sched_create(sched, is_persistent);
+    mpi_errno = MPIR_TSP_sched_create(sched, is_persistent);
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_TSP_sched_generic(MPIR_TSP_sched_new_type(*sched, start, go_on, forget), c,
                                        *sched, 0, NULL, &vertex);
     MPIR_ERR_CHECK(mpi_errno);
@@ -202,7 +202,8 @@ static int serve(const struct nonblocking_call *call, bool fits, bool is_persist
     if (!state || !MPIDI_NUMACOLL_nonblocking_selected(call->coll))
         return MPI_SUCCESS;
     MPIR_Datatype_get_size_macro(call->message.datatype, size);
-    *served = state->nonblocking && fits && (size_t) (size * call->message.count) <= NC_POST_BYTES;
+    *served = state->nonblocking && fits &&
+              (size == 0 || call->message.count <= (MPI_Aint) NC_POST_BYTES / size);
     if (*served)
         return schedule(call, is_persistent, sched, sched_type);
     state->stats.counts.elsewhere[call->coll]++;

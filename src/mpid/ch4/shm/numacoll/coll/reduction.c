@@ -132,9 +132,10 @@ nc_combine *MPIDI_NUMACOLL_find_numbers(MPI_Op op, MPI_Datatype datatype, enum n
     return NULL;
 }
 
-/* The same for a builtin datatype; the last result is kept in the state, as a call often has
- * the operation and the datatype of the call before. It cannot become wrong: handles of builtin
- * datatypes and operations never change their meaning, and for a user's operation it is NULL. */
+/* MPIDI_NUMACOLL_find_numbers for a builtin datatype; the last result is kept in the state, as a
+ * call often has the operation and the datatype of the call before. It cannot become wrong: handles
+ * of builtin datatypes and operations never change their meaning, and for a user's operation it is
+ * NULL. */
 static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Datatype datatype)
 {
     if (state->numbers.op != op || state->numbers.datatype != datatype) {

@@ -13,12 +13,13 @@
 /* Private to the process. */
 struct MPIDI_NUMACOLL_nonblocking {
     /* One thread starts calls on a communicator; others may come from MPICH's progress engine
-     * meanwhile. Nobody waits while he holds it. */
+     * meanwhile. No thread waits while it holds the lock. */
     pthread_mutex_t lock;
     struct nc_nonblocking operations;
     struct nc_segment segment;
-    struct nc_waiter waiter; /* nobody waits; without a parking nobody is looked for */
-    char **region;           /* [size] */
+    struct nc_waiter
+        waiter;    /* never waited with; it has no parking, so no sleeping rank is looked for */
+    char **region; /* [size] */
 };
 
 /* Sets state->nonblocking, if variables select numacoll for some nonblocking collective, the

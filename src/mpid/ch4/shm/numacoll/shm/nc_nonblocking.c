@@ -55,18 +55,22 @@ bool nc_nonblocking_post(struct nc_nonblocking *n, struct nc_open *open, struct 
 
     *copied = 0;
     turn_to(n, open);
-    /* The queue asks whether the other ranks have ended the operation that used the slot before.
-     * This rank itself may still have to read what it posted there. */
+    /* The queue asks whether the other ranks have ended the operation that used the slot before
+     * (acquire of R3, release: nc_queue_end). This rank itself may still have to read what it
+     * posted there. */
     if (!is_near(n, open) || !nc_queue_send_control_is_free(q))
         return false;
     control = nc_queue_take_send_control(q, &readers);
     *copied = nc_copy_in(stream, control->payload + NC_POST_PAD, total, 0, NULL);
-    control->header = (struct nc_control_header){.total = total, .call = open->call};
+    /* after an error nothing, which the readers find too short */
+    control->header = (struct nc_control_header){.total = *copied ? 0 : total, .call = open->call};
     nc_queue_announce(q, control, 1); /* release R1 */
     open->posted = true;
     if (n->bell) {
-        /* The post before the looks at the other posts and at the bells: of ranks that post at the
-         * same time, one at least finds all of them, and so does who listens after that. */
+        /* Orders the post before the loads of the other posts and of the bells. Partners: this
+         * fence on the other ranks, so that of ranks that post at the same time at least one finds
+         * all posts; and the fence of nc_bell_listen, so that a rank which listens after these
+         * loads finds all posts when it polls before it sleeps. */
         nc_atomic_fence();
         if (nc_nonblocking_is_met(n, open))
             ring_others(n);
@@ -80,7 +84,7 @@ bool nc_nonblocking_is_met(struct nc_nonblocking *n, struct nc_open *open)
 
     if (!is_near(n, open))
         return false;
-    /* acquire of R1 */
+    /* acquire of R1, release: nc_nonblocking_post */
     if (open->root >= 0)
         return nc_queue_is_announced(q, nc_queue_send_control(q, open->root), 1);
     while (open->met < (int) q->geometry.ranks &&

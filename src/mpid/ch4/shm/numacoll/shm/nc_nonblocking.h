@@ -61,7 +61,7 @@ void nc_nonblocking_begin(struct nc_nonblocking *n, struct nc_open *open, uint16
 
 /* N2: posts the rest of the stream, of at most NC_POST_BYTES bytes, if the send control slot of the
  * operation is free; then wakes those who may need it. To be called until it returns true, if
- * !open->posted. *copied: 0, or the error of the copy; it is posted in any case. */
+ * !open->posted. *copied: 0, or the error of the copy; then a message without bytes is posted. */
 bool nc_nonblocking_post(struct nc_nonblocking *n, struct nc_open *open, struct nc_stream *stream,
                          int *copied);
 

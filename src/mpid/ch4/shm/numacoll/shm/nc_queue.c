@@ -241,7 +241,7 @@ void nc_queue_end(struct nc_queue *q)
     }
     q->operation++;
     /* release R3: this rank touches nothing of the operation any more, its slots and control slots
-     * may be used again; partners: renew_use, nc_queue_take_recv_control,
+     * may be used again; partners: renew_use, is_over, nc_queue_take_recv_control,
      * nc_queue_recv_slot_is_free, nc_queue_await_ended */
     nc_release(nc_queue_ack(q, q->rank), nc_clock_at(q->operation, 0), q->waiter);
     if (q->operation % REFRESH == 0)

@@ -235,7 +235,8 @@ struct nc_awaited nc_queue_recv_slot_free(const struct nc_queue *q, int reader, 
  * payload of an inline message, must be written before the first announcement. */
 static inline void nc_queue_announce(struct nc_queue *q, struct nc_control *control, uint64_t n)
 {
-    /* release R1: the reader may read header, payload and slots; partner: nc_queue_await */
+    /* release R1: the reader may read header, payload and slots; partners: nc_queue_await,
+     * nc_queue_is_announced */
     nc_release(&control->clock, nc_clock_at(q->operation, n), q->waiter);
 }
 
