@@ -49,6 +49,13 @@ static void test_ranks(void **state)
     assert_int_equal(order_interval_rank(10000), 4902);
 }
 
+static void interval_is(const struct interval *i, double median, double low, double high)
+{
+    near(i->median, median);
+    near(i->low, low);
+    near(i->high, high);
+}
+
 static void test_intervals(void **state)
 {
     double ten[] = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, six[] = {6, 1, 5, 2, 4, 3},
@@ -56,21 +63,15 @@ static void test_intervals(void **state)
     struct interval i = order_interval(ten, 10);
 
     (void) state;
-    near(i.median, 5.5);
-    near(i.low, 2);
-    near(i.high, 9);
+    interval_is(&i, 5.5, 2, 9);
     near(order_error(&i), 3.5 / 5.5);
     i = order_interval(six, 6);
-    near(i.median, 3.5);
-    near(i.low, 1);
-    near(i.high, 6);
+    interval_is(&i, 3.5, 1, 6);
     i = order_interval(five, 5);
-    near(i.low, 1);
-    near(i.high, 50);
+    interval_is(&i, 3, 1, 50);
     near(order_error(&i), 47.0 / 3);
     i = order_interval(one, 1);
-    near(i.low, 7);
-    near(i.high, 7);
+    interval_is(&i, 7, 7, 7);
 }
 
 static void test_late(void **state)

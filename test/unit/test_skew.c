@@ -36,11 +36,25 @@ static void test_regular(void **state)
     for (int rank = 0; rank < 4; rank++) {
         assert_true(skew_delay(&none, 5, rank, 4) == 0);
         assert_true(fabs(skew_delay(&linear, 5, rank, 4) - 10 * rank) < 1e-12);
-        assert_true(skew_delay(&late, 5, rank, 4) == (rank == 1 ? 7 : 0));
+        assert_true(skew_delay(&late, 5, rank, 4) == (rank == 2 ? 7 : 0));
     }
     assert_true(skew_last(&none, 5, 4) == 0);
     assert_true(fabs(skew_last(&linear, 5, 4) - 30) < 1e-12);
     assert_true(skew_last(&late, 6, 4) == 7);
+}
+
+/* A root that moves on by one in each call meets every late rank. */
+static void test_late_and_roots(void **state)
+{
+    const struct skew late = {SKEW_LATE, 7};
+    bool met[4] = {false};
+
+    (void) state;
+    for (uint64_t call = 0; call < 16; call++) {
+        for (int rank = 0; rank < 4; rank++)
+            met[(rank + 4 - (int) (call % 4)) % 4] |= skew_delay(&late, call, rank, 4) > 0;
+    }
+    assert_true(met[0] && met[1] && met[2] && met[3]);
 }
 
 /* Each rank in each call at another time, all over the range; none after the last. */
@@ -72,6 +86,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_regular),
+        cmocka_unit_test(test_late_and_roots),
         cmocka_unit_test(test_random),
     };
 

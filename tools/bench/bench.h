@@ -215,7 +215,7 @@ enum single_copy {
 
 /* The result of one size and algorithm: microseconds per call, of the slowest rank of each call. */
 struct result {
-    double *medians; /* of the units that the intervals are of: the rounds of a launch */
+    double *medians; /* of the units: the rounds of a launch, or the launches */
     int median_count;
     struct interval time;  /* of these medians */
     struct interval ratio; /* of their ratios to those of the baseline, unit by unit */
@@ -431,6 +431,9 @@ struct options results_options(const struct options *measured, const struct opti
 
 /* Writes tables of measurements all[n] to stdout, and files; compares. Returns the exit status. */
 int results_write(const struct options *options, const struct measurement *all, int n);
+
+/* The end of it: writes files and the comparison. Whether all was written and nothing is slower. */
+bool results_finish(const struct options *options, const struct measurement *all, int n);
 
 /* ---- compare.c ---- */
 

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,11 @@ static struct json_object *member(struct json_object *j, const char *name, enum 
 
 static double number(struct json_object *j, const char *name)
 {
-    return json_object_get_double(member(j, name, json_type_double));
+    double value = json_object_get_double(member(j, name, json_type_double));
+
+    if (!isfinite(value))
+        wrong(name);
+    return value;
 }
 
 static int whole(struct json_object *j, const char *name, int low, int high)
@@ -111,6 +116,8 @@ static void read_options(struct json_object *j, struct options *o)
     o->off_cache = truth(j, "off_cache");
     o->rotate_root = truth(j, "rotate_root");
     o->alloc_mem = !strcmp(text(j, "buffers"), "alloc_mem");
+    if (!o->alloc_mem && strcmp(text(j, "buffers"), "malloc"))
+        wrong("buffers");
     o->error = number(j, "error");
     o->touch = truth(j, "touch");
     if (!skew_parse(text(j, "skew"), &o->skew))
@@ -127,6 +134,8 @@ static unsigned copies_of(const char *name)
 
     while (copies < ALL_WAYS_TO_COPY && strcmp(copies_text(copies), name))
         copies++;
+    if (strcmp(copies_text(copies), name))
+        wrong("single_copy");
     return copies;
 }
 
@@ -139,8 +148,13 @@ static void read_medians(struct json_object *j, struct result *r)
         wrong("medians_us");
         return;
     }
-    for (int i = 0; i < n; i++)
-        r->medians[i] = json_object_get_double(json_object_array_get_idx(j, (size_t) i));
+    for (int i = 0; i < n; i++) {
+        struct json_object *value = json_object_array_get_idx(j, (size_t) i);
+        if (!json_object_is_type(value, json_type_double) &&
+            !json_object_is_type(value, json_type_int))
+            wrong("medians_us");
+        r->medians[i] = json_object_get_double(value);
+    }
     r->median_count = n;
 }
 

@@ -122,7 +122,8 @@ static void say(int p, int k, const char *what)
     fprintf(stderr, "numacoll-bench: launch %d: %s: %s\n", k + 1, party[p].command, what);
 }
 
-/* Whether two documents have the same cells; the algorithms may be others if they are of others. */
+/* Whether two documents have the same cells; if same_algorithms, of the same algorithms in the same
+ * order. */
 static bool alike(const struct document *a, const struct document *b, bool same_algorithms)
 {
     const struct options *oa = &a->options, *ob = &b->options;
@@ -150,6 +151,8 @@ static const char *check_document(int p, int k, struct json_object *j)
 
     if (problem)
         return problem;
+    if (p == 0 && d->options.algorithm_count + parties - 1 > MAX_ALGORITHMS)
+        return "measured too many algorithms";
     if (p > 0 && d->options.algorithm_count != 1)
         return "must be a plain numacoll-bench, which measures one algorithm";
     if (!alike(d, &party[p].launch[0], true) || (p > 0 && !alike(d, &party[0].launch[0], false)))
@@ -171,7 +174,12 @@ static int launch(const struct options *o, int p, int k)
     free(command);
     json_object_put(j);
     if (status && status != WRONG_INPUT) {
-        snprintf(text, sizeof text, "exit status %d", status);
+        if (ended < 0)
+            snprintf(text, sizeof text, "cannot be started");
+        else if (WIFSIGNALED(ended))
+            snprintf(text, sizeof text, "ended by signal %d", WTERMSIG(ended));
+        else
+            snprintf(text, sizeof text, "exit status %d", status);
         say(p, k, text);
         status = EXIT_FAILURE;
     }
@@ -246,10 +254,15 @@ static void merge_measurement(struct measurement *to, const struct options *o, i
 
     *to = (struct measurement){.collective = own->all[m].collective,
                                .ranks = own->all[m].ranks,
-                               .common_start = own->all[m].common_start,
-                               .start_window = own->all[m].start_window};
-    for (int p = 1; p < parties; p++)
-        to->common_start = to->common_start && party[p].launch[0].all[m].common_start;
+                               .common_start = true,
+                               .start_window = INFINITY};
+    for (int p = 0; p < parties; p++) {
+        for (int k = 0; k < launches; k++) {
+            const struct measurement *of = &party[p].launch[k].all[m];
+            to->common_start = to->common_start && of->common_start;
+            to->start_window = fmin(to->start_window, of->start_window);
+        }
+    }
     for (int s = 0; s < options_sizes_of(o, to->collective); s++) {
         for (int a = 0; a < own->options.algorithm_count; a++)
             merge(&to->cell[s][a], 0, m, s, a);

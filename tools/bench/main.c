@@ -167,9 +167,7 @@ static int run(struct options *o)
         good = measure_on(o, o->rank_counts[i], &all[i * o->collective_count]);
     good = raw_close(o) && good;
     if (good && rank == 0)
-        good = files_write(o, all, o->collective_count * o->rank_count_count);
-    if (good && rank == 0 && o->compare)
-        good = compare(o, all, o->collective_count * o->rank_count_count);
+        good = results_finish(o, all, o->collective_count * o->rank_count_count);
     measurements_free(all, o->collective_count * o->rank_count_count);
     switch_finish();
     return good ? EXIT_SUCCESS : EXIT_FAILURE;

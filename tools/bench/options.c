@@ -115,27 +115,16 @@ _Noreturn void refuse(struct argp_state *state, const char *format, ...)
 
 /* ---- values ---- */
 
-static bool parse_int(const char *text, long low, long high, int *value)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    *value = (int) n;
-    return end != text && *end == 0 && low <= n && n <= high;
-}
-
 /* A fraction above 0, 5% or 0.05. */
-static bool parse_fraction(const char *text, double *fraction)
+static double parse_fraction(struct argp_state *state, const char *option, const char *text)
 {
     char *end;
-    double value = strtod(text, &end);
+    double value = strtod(text, &end), fraction = *end == '%' ? value / 100 : value;
 
-    if (end != text && *end == '%') {
-        value /= 100;
-        end++;
-    }
-    *fraction = value;
-    return end != text && *end == 0 && value > 0 && value <= MOST_FRACTION;
+    if (end == text || end[*end == '%'] || !(fraction > 0 && fraction <= MOST_FRACTION))
+        refuse(state, "--%s=%s: must be a fraction, as 5%% or 0.05, at most %g", option, text,
+               MOST_FRACTION);
+    return fraction;
 }
 
 /* Adds LO:HI or a single size, which has to be larger than the sizes before it. */
@@ -158,7 +147,7 @@ static bool add_sizes(struct options *o, const char *text, char **end)
     return true;
 }
 
-static bool parse_sizes(struct options *o, const char *text)
+static bool read_sizes(struct options *o, const char *text)
 {
     char *end;
 
@@ -171,19 +160,28 @@ static bool parse_sizes(struct options *o, const char *text)
     return *end == 0;
 }
 
-static bool parse_ranks(struct options *o, const char *text)
+static void parse_sizes(struct argp_state *state, struct options *o, const char *text)
+{
+    if (!read_sizes(o, text))
+        refuse(state,
+               "--sizes=%s: must be LO:HI,LO:HI.. or single sizes, ascending, in bytes "
+               "(suffixes K and M), 0 to 1024M, at most %d",
+               text, MAX_SIZES);
+}
+
+static void parse_ranks(struct argp_state *state, struct options *o, const char *text)
 {
     char *copy = strdup(text), *rest = NULL;
-    bool good = true;
 
     o->rank_count_count = 0;
-    for (char *n = strtok_r(copy, ",", &rest); n && good; n = strtok_r(NULL, ",", &rest)) {
-        good = o->rank_count_count < MAX_RANK_COUNTS &&
-               parse_int(n, 2, 1 << 30, &o->rank_counts[o->rank_count_count]);
-        o->rank_count_count++;
+    for (char *n = strtok_r(copy, ",", &rest); n; n = strtok_r(NULL, ",", &rest)) {
+        if (o->rank_count_count == MAX_RANK_COUNTS)
+            refuse(state, "--ranks=%s: more than %d", text, MAX_RANK_COUNTS);
+        o->rank_counts[o->rank_count_count++] = argument_number("--ranks=", n, 2, 1 << 30);
     }
+    if (o->rank_count_count == 0)
+        refuse(state, "--ranks=%s: must be numbers of ranks, each at least 2", text);
     free(copy);
-    return good && o->rank_count_count > 0;
 }
 
 static void parse_collectives(struct argp_state *state, struct options *o, const char *text)
@@ -204,12 +202,13 @@ static void parse_collectives(struct argp_state *state, struct options *o, const
 
 /* ---- without numacoll ---- */
 
-/* For the options that choose algorithms, of which a plain numacoll-bench knows one. */
+/* For the options that choose algorithms, of which a plain numacoll-bench knows one. option: with
+ * its equals sign, if it has a value. */
 static void refuse_if_plain(struct argp_state *state, const char *option, const char *value)
 {
     if (PLAIN)
         refuse(state,
-               "--%s=%s: this numacoll-bench was built without numacoll and measures only what MPI "
+               "%s%s: this numacoll-bench was built without numacoll and measures only what MPI "
                "chooses itself",
                option, value);
 }
@@ -251,6 +250,15 @@ static void parse_format(struct argp_state *state, struct options *o, const char
             return;
     }
     refuse(state, "--format=%s: must be table, json, osu or imb", text);
+}
+
+static void parse_skew(struct argp_state *state, struct options *o, const char *text)
+{
+    if (!skew_parse(text, &o->skew))
+        refuse(state,
+               "--skew=%s: must be none, linear:US, random:US or late:US, with US above 0 and at "
+               "most 1000000 microseconds",
+               text);
 }
 
 /* ---- launches ---- */
@@ -312,126 +320,170 @@ static void finish(struct argp_state *state, struct options *o)
     check_launches(state, o);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
+/* ---- one option ---- */
 
-    if (key != ARGP_KEY_INIT)
-        pass_on(state, o, key, arg);
+/* An option without a value, or NULL. */
+static bool *flag_of(struct options *o, int key)
+{
     switch (key) {
-        case 'a':
-            refuse_if_plain(state, "algorithms", arg);
-            algorithms_parse(state, o, arg);
-            break;
-        case 'w':
-            refuse_if_plain(state, "sweep", arg);
-            sweep_parse(state, o, arg);
-            break;
+        case 'o':
+            return &o->off_cache;
+        case 'R':
+            return &o->rotate_root;
+        case KEY_TOUCH:
+            return &o->touch;
+        case 'f':
+            return &o->floor;
+        case 'S':
+            return &o->selection_files;
+        default:
+            return NULL;
+    }
+}
+
+/* An option whose value is taken as it is, or NULL. */
+static const char **text_of(struct options *o, int key)
+{
+    switch (key) {
+        case 'c':
+            return &o->csv;
+        case 'j':
+            return &o->json;
+        case KEY_RAW:
+            return &o->raw;
+        case KEY_RESULTS:
+            return &o->results;
+        case KEY_COMPARE:
+            return &o->compare;
+        case KEY_LAUNCHER:
+            return &o->launcher;
+        default:
+            return NULL;
+    }
+}
+
+/* The options that say what is measured. Returns whether this is one. */
+static bool parse_measured(struct argp_state *state, struct options *o, int key, const char *arg)
+{
+    switch (key) {
         case 's':
-            if (!parse_sizes(o, arg))
-                refuse(state,
-                       "--sizes=%s: must be LO:HI,LO:HI.. or single sizes, ascending, in bytes "
-                       "(suffixes K and M), 0 to 1024M, at most %d",
-                       arg, MAX_SIZES);
-            break;
+            parse_sizes(state, o, arg);
+            return true;
         case 'n':
-            if (!parse_ranks(o, arg))
-                refuse(state, "--ranks=%s: must be 1 to %d numbers of ranks, each at least 2", arg,
-                       MAX_RANK_COUNTS);
-            break;
+            parse_ranks(state, o, arg);
+            return true;
         case 'r':
-            if (!parse_int(arg, 1, MAX_UNITS, &o->rounds))
-                refuse(state, "--rounds=%s: must be 1 to %d", arg, MAX_UNITS);
-            break;
+            o->rounds = argument_number("--rounds=", arg, 1, MAX_UNITS);
+            return true;
         case 't':
             parse_seconds(state, o, arg);
-            break;
-        case 'o':
-            o->off_cache = true;
-            break;
-        case 'f':
-            o->floor = true;
-            break;
+            return true;
         case 'b':
             parse_buffers(state, o, arg);
-            break;
-        case 'R':
-            o->rotate_root = true;
-            break;
-        case 'S':
-            refuse_if_plain(state, "selection-files", "");
-            o->selection_files = true;
-            break;
-        case 'c':
-            o->csv = arg;
-            break;
-        case 'j':
-            o->json = arg;
-            break;
-        case 'p':
-            parse_plot(state, o, arg);
-            break;
+            return true;
         case KEY_ERROR:
-            if (!parse_fraction(arg, &o->error))
-                refuse(state, "--error=%s: must be a fraction, as 1%% or 0.01, at most 1e6", arg);
-            break;
-        case KEY_TOUCH:
-            o->touch = true;
-            break;
+            o->error = parse_fraction(state, "error", arg);
+            return true;
         case KEY_SKEW:
-            if (!skew_parse(arg, &o->skew))
-                refuse(state,
-                       "--skew=%s: must be none, linear:US, random:US or late:US, with US above 0 "
-                       "and at most 1000000 microseconds",
-                       arg);
-            break;
+            parse_skew(state, o, arg);
+            return true;
         case KEY_COUNTS:
             if (!counts_parse(arg, &o->counts))
                 refuse(state, "--counts=%s: must be even, linear or one", arg);
-            break;
-        case KEY_RAW:
-            o->raw = arg;
-            break;
+            return true;
+        case ARGP_KEY_ARG:
+            parse_collectives(state, o, arg);
+            return true;
+        default:
+            return false;
+    }
+}
+
+/* The options that choose algorithms. */
+static bool parse_chosen(struct argp_state *state, struct options *o, int key, const char *arg)
+{
+    switch (key) {
+        case 'a':
+            refuse_if_plain(state, "--algorithms=", arg);
+            algorithms_parse(state, o, arg);
+            return true;
+        case 'w':
+            refuse_if_plain(state, "--sweep=", arg);
+            sweep_parse(state, o, arg);
+            return true;
+        default:
+            return false;
+    }
+}
+
+static bool parse_written(struct argp_state *state, struct options *o, int key, const char *arg)
+{
+    switch (key) {
+        case 'p':
+            parse_plot(state, o, arg);
+            return true;
         case KEY_FORMAT:
             parse_format(state, o, arg);
-            break;
+            return true;
+        case KEY_TOLERANCE:
+            o->tolerance = parse_fraction(state, "tolerance", arg);
+            return true;
+        default:
+            return false;
+    }
+}
+
+static bool parse_launched(struct argp_state *state, struct options *o, int key, const char *arg)
+{
+    switch (key) {
         case KEY_LAUNCHES:
-            if (!parse_int(arg, 1, MAX_UNITS, &o->launches))
-                refuse(state, "--launches=%s: must be 1 to %d", arg, MAX_UNITS);
-            break;
-        case KEY_LAUNCHER:
-            o->launcher = arg;
-            break;
+            o->launches = argument_number("--launches=", arg, 1, MAX_UNITS);
+            return true;
         case KEY_OTHER:
             if (o->other_count == MAX_OTHERS)
                 refuse(state, "--other=%s: more than %d", arg, MAX_OTHERS);
             o->others[o->other_count++] = arg;
-            break;
-        case KEY_RESULTS:
-            o->results = arg;
-            break;
-        case KEY_COMPARE:
-            o->compare = arg;
-            break;
-        case KEY_TOLERANCE:
-            if (!parse_fraction(arg, &o->tolerance))
-                refuse(state, "--tolerance=%s: must be a fraction, as 5%% or 0.05, at most 1e6",
-                       arg);
-            break;
-        case ARGP_KEY_ARG:
-            parse_collectives(state, o, arg);
-            break;
-        case ARGP_KEY_INIT:
-            *o = (struct options){.rounds = 5, .seconds = 20, .tolerance = 0.05};
-            algorithms_parse(state, o, PLAIN ? "auto" : "auto,numacoll");
-            parse_sizes(o, "1:4M");
-            break;
-        case ARGP_KEY_END:
-            finish(state, o);
-            break;
+            return true;
         default:
-            return ARGP_ERR_UNKNOWN;
+            return false;
     }
+}
+
+/* Returns whether this is an option, or the name of a collective. */
+static bool parse_one(struct argp_state *state, struct options *o, int key, const char *arg)
+{
+    bool *flag = flag_of(o, key);
+    const char **text = text_of(o, key);
+
+    if (key == 'S')
+        refuse_if_plain(state, "--selection-files", "");
+    if (flag)
+        *flag = true;
+    if (text)
+        *text = arg;
+    return flag || text || parse_measured(state, o, key, arg) || parse_chosen(state, o, key, arg) ||
+           parse_written(state, o, key, arg) || parse_launched(state, o, key, arg);
+}
+
+static void set_defaults(struct argp_state *state, struct options *o)
+{
+    *o = (struct options){.rounds = 5, .seconds = 20, .tolerance = 0.05};
+    algorithms_parse(state, o, PLAIN ? "auto" : "auto,numacoll");
+    parse_sizes(state, o, "1:4M");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    if (key == ARGP_KEY_INIT)
+        set_defaults(state, o);
+    else if (key == ARGP_KEY_END)
+        finish(state, o);
+    else if (parse_one(state, o, key, arg))
+        pass_on(state, o, key, arg);
+    else
+        return ARGP_ERR_UNKNOWN;
     return 0;
 }
 

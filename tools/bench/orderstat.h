@@ -31,8 +31,8 @@ double order_error(const struct interval *of);
 /* How many of n calls are late. */
 int order_late(const unsigned char *late, int n);
 
-/* Whether the late calls of a block of n do not count. They do if they are the most: the machine is
- * so busy that the others would be a choice. */
+/* Whether the late calls of a block of n do not count. If more than half are late all count:
+ * the few that are on time would be a biased sample. */
 bool order_leaves_out(const unsigned char *late, int n);
 
 /* Copies the times of a block of n > 0 that count, to times, which may be `of`. Returns how many

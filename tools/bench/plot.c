@@ -33,8 +33,8 @@ static bool has_curves(const struct options *o, const struct measurement *m)
     return collective_has_size(m->collective) && o->sizes[o->size_count - 1] > 0;
 }
 
-/* Writes the rows of data: bytes (with bars, the number of the algorithm), time, ratio, lowest and
- * highest ratio. */
+/* Writes the rows of data: bytes (with bars, the number of the algorithm), time, ratio, the
+ * interval of the ratio. */
 static void write_data(FILE *g, const struct options *o, const struct measurement *m)
 {
     bool curves = has_curves(o, m);

@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+bool results_finish(const struct options *o, const struct measurement *all, int n)
+{
+    bool good = files_write(o, all, n);
+
+    return (!o->compare || compare(o, all, n)) && good;
+}
+
 int results_write(const struct options *o, const struct measurement *all, int n)
 {
-    bool good;
-
     for (int i = 0; i < n; i++)
         output(o, &all[i]);
-    good = files_write(o, all, n);
-    if (o->compare)
-        good = compare(o, all, n) && good;
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    return results_finish(o, all, n) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 struct options results_options(const struct options *measured, const struct options *asked)

@@ -54,7 +54,10 @@ double skew_delay(const struct skew *skew, uint64_t call, int rank, int ranks)
         case SKEW_RANDOM:
             return skew->us * drawn(call, rank);
         case SKEW_LATE:
-            return call % (uint64_t) ranks == (uint64_t) rank ? skew->us : 0;
+            /* its distance from a root that moves on by one in each call changes every `ranks`
+             * calls */
+            return (call + call / (uint64_t) ranks) % (uint64_t) ranks == (uint64_t) rank ? skew->us
+                                                                                          : 0;
         default:
             return 0;
     }

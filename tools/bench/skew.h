@@ -12,7 +12,7 @@ enum skew_kind {
     SKEW_NONE,
     SKEW_LINEAR, /* rank by rank, the last one `us` after the first */
     SKEW_RANDOM, /* each rank at any time within `us`, drawn for each call */
-    SKEW_LATE    /* one rank by `us`, another one in each call */
+    SKEW_LATE    /* one rank by `us`, each in turn */
 };
 
 struct skew {
