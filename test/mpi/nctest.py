@@ -42,6 +42,11 @@ def collective_of(program):
     return max((row for row in ROWS if program.startswith(row + "_")), key=len, default="")
 
 
+def differs(found, expected):
+    """A problem for `report`: what was found instead of what was expected; "" if they are equal."""
+    return "" if found == expected else f"{found}\ninstead of\n{expected}"
+
+
 def report(name, problem):
     global count, bad
     count += 1

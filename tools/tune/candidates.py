@@ -48,12 +48,12 @@ def parameters_of(label):
     return re.split(r":(?=\w+=)", label)[1:]
 
 
-def of(collective, ranks, crowded):
+def of(collective, ranks, oversubscribed):
     """The labels for a collective. Where ranks outnumber processors MPICH's own choice is none: a
     call may take it a thousand times as long, and its waits are not those that it would have."""
     settings = SETTINGS.get(collective, OTHERS)
     tried = settings.all + (settings.from_three if ranks > 2 else [])
-    own = [] if crowded else [MPICH]
+    own = [] if oversubscribed else [MPICH]
     return [DEFAULT, AGAIN, *own, *("numacoll:" + setting for setting in tried)]
 
 

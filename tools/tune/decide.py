@@ -14,6 +14,7 @@ So a single size needs a larger gain, and a gap of few sizes is closed unless it
 """
 import collections
 import math
+from statistics import median
 
 from .candidates import AGAIN, DEFAULT
 
@@ -24,12 +25,6 @@ CHANGE, NOTHING = MIN_GAIN, MIN_GAIN / 2
 MIN_LAUNCHES = 3  # with fewer nothing is decided
 
 GAIN, EVEN, LOSS = -1, 0, 1
-
-
-def median(values):
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def deviations(cells):

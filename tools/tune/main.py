@@ -30,10 +30,13 @@ class Installation:
 
     def launcher(self, o, ranks):
         """The words before -n: bound to cores where there are enough."""
-        return o.launcher or [self.mpiexec, *([] if crowded(ranks) else ["-bind-to", "core"])]
+        return o.launcher or [
+            self.mpiexec,
+            *([] if oversubscribed(ranks) else ["-bind-to", "core"]),
+        ]
 
 
-def crowded(ranks):
+def oversubscribed(ranks):
     """Whether they outnumber the processors."""
     return ranks > len(os.sched_getaffinity(0))
 
@@ -46,11 +49,11 @@ def labels_for(place, o):
     chosen, left_out = {}, []
     for ranks in o.ranks:
         for collective in o.collectives:
-            labels = candidates.of(collective, ranks, crowded(ranks))
+            labels = candidates.of(collective, ranks, oversubscribed(ranks))
             sizes = [0] if collective == "barrier" else o.sizes
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
             predictions = [candidates.predicted(place.model, collective, s, ranks) for s in asked]
-            factor = None if crowded(ranks) else o.factor
+            factor = None if oversubscribed(ranks) else o.factor
             chosen[ranks, collective] = candidates.narrowed(labels, predictions, factor)
             left_out += [
                 [collective, ranks, label]
@@ -237,7 +240,7 @@ def about(place, o, head, records):
         "packages": machine["packages"],
         "numa_nodes": machine["numa_nodes"],
         "ranks": o.ranks,
-        "crowded": [crowded(ranks) for ranks in o.ranks],
+        "oversubscribed": [oversubscribed(ranks) for ranks in o.ranks],
         "collectives": o.collectives,
         "sizes": o.sizes,
         "launcher": o.launcher,
@@ -332,5 +335,6 @@ def main(bin_, share, version, words):
         print(f"numacoll-tune: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nnumacoll-tune: stopped; the same command goes on from here", file=sys.stderr)
+        then = "" if o.check else "; the same command goes on from here"
+        print(f"\nnumacoll-tune: stopped{then}", file=sys.stderr)
         return 130

@@ -14,7 +14,7 @@ class Journal:
     """
 
     def __init__(self, path, run, describe):
-        self.path, self.records = path, []
+        self.path = path
         lines = self.whole_lines() if path.exists() else []
         self.head = lines[0] if lines else {"run": run, **describe()}
         self.records = lines[1:]
