@@ -184,8 +184,7 @@ def printed(figure, shell, draws):
 
 def variation(numbers):
     """The coefficient of variation, percent."""
-    mean = sum(numbers) / len(numbers)
-    return 100 * (sum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1)) ** 0.5 / mean
+    return 100 * statistics.stdev(numbers) / statistics.mean(numbers)
 
 
 def grid(figure, shell):

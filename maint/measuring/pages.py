@@ -45,7 +45,7 @@ def filled(text, kind, make):
 
 
 def measured(text, top):
-    """A page's text with its tables from the files; where there are no files yet it stays.
+    """A page's text with its tables from the files; of a set that has none yet it stays.
 
     <!-- measure SET FILE.. -->: a table; <!-- measure SET -->: machine and commands; <!-- measure
     others -->: the sets that no marker of the page names"""
@@ -55,8 +55,11 @@ def measured(text, top):
         kept = Set(top / "doc/measurements" / name)
         if name == "others":
             return "\n\n".join(whole(s) for s in all_sets(top) if s.name not in named) or "None."
-        if not kept.files or set(files) - set(kept.files):
+        if not kept.files:
             return None
+        missing = set(files) - set(kept.files)
+        if missing:
+            sys.exit(f"measure: {', '.join(missing)}: shown by a page, not in set {name}")
         return table_of(kept, files) if files else description(kept)
 
     return filled(text, "measure", make)
