@@ -176,8 +176,7 @@ static int schedule(const struct nonblocking_call *call, bool is_persistent, voi
     MPIR_Comm_add_ref(c->comm);
     MPIR_Datatype_add_ref_if_not_builtin(c->message.datatype);
     *sched_type = MPIR_SCHED_GENTRAN;
-    mpi_errno = MPIR_TSP_sched_create(sched, is_persistent);
-    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_TSP_sched_create(sched, is_persistent); /* asserts that there is memory */
     mpi_errno = MPIR_TSP_sched_generic(MPIR_TSP_sched_new_type(*sched, start, go_on, forget), c,
                                        *sched, 0, NULL, &vertex);
     MPIR_ERR_CHECK(mpi_errno);
