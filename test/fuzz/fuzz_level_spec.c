@@ -14,7 +14,7 @@ static void read_spec(const char *text)
     if (!nc_level_spec_parse(&spec, text, "auto flat kary/ balanced/ knomial/ chain sag"))
         return;
     for (int level = 0; level <= NC_LEVELS; level++) {
-        assert(spec.algorithm[level] < 6);
+        assert(spec.algorithm[level] < 7); /* as many as there are names */
         assert(spec.degree[level] >= 2 && spec.degree[level] <= NC_LEVEL_SPEC_LARGEST_DEGREE);
     }
 }
