@@ -11,6 +11,10 @@ of its time to the default's in the same launch; below zero it is faster. The de
 Over sizes: to change the choice from one size to the next costs CHANGE, and to take something else
 than the default where that gains nothing costs NOTHING. The choices with the least costs are taken.
 So a single size needs a larger gain, and a gap of few sizes is closed unless it would lose there.
+
+Where ranks outnumber processors everything is measured in two states, alone and beside a busy
+process: a gain is one in either that is no more than MOST_LOSS slower in the other, a loss one in
+either.
 """
 import collections
 import math
@@ -23,6 +27,7 @@ ALL = 8  # values that count as much as those of all algorithms
 SIGMAS = 3  # how far from chance a difference has to be
 CHANGE, NOTHING = MIN_GAIN, MIN_GAIN / 2
 MIN_LAUNCHES = 3  # with fewer nothing is decided
+MOST_LOSS = math.log(1.1)  # in one state, if there is a gain in the other
 
 GAIN, EVEN, LOSS = -1, 0, 1
 
@@ -80,6 +85,20 @@ def judge(cells):
     return result
 
 
+def in_all(states):
+    """As judge, of the cells of several states."""
+    judged_ = [judge(cells) for cells in states]
+    return [{label: both([h[label] for h in here]) for label in here[0]} for here in zip(*judged_)]
+
+
+def both(of_states):
+    """What is said of an algorithm in all states."""
+    medians, margins, verdicts = zip(*of_states)
+    loses = LOSS in verdicts or len(medians) > 1 and max(medians) > MOST_LOSS
+    verdict = LOSS if loses else min(verdicts)
+    return Judged(sum(medians) / len(medians), max(margins), verdict)
+
+
 def path(costs):
     """Of each size the label, so that the costs, with CHANGE for each change, are least in sum.
     costs: [{label: cost}]; a label that is missing cannot be chosen. Of equal ones the first is
@@ -132,22 +151,40 @@ def for_all_sizes(all_):
     return best[1]
 
 
-def decide(cells, sized):
-    """Of each size (label, the time to be expected over the default's). cells: {label: [cell of
-    each size]} of a collective on a number of ranks, with AGAIN and without DEFAULT; every cell has
-    as many launches. sized: whether the choice may depend on the size."""
-    sizes = len(cells[AGAIN])
-    if len(cells[AGAIN][0]) < MIN_LAUNCHES:
+def decide(states, sized):
+    """Of each size (label, the time to be expected over the default's). states: of each state
+    {label: [cell of each size]} of a collective on a number of ranks, with AGAIN and without
+    DEFAULT; every cell of a state has as many launches. sized: whether the choice may depend on the
+    size."""
+    sizes = len(states[0][AGAIN])
+    if min(len(cells[AGAIN][0]) for cells in states) < MIN_LAUNCHES:
         chosen = [DEFAULT] * sizes
     else:
-        all_ = judge(cells)
+        all_ = in_all(states)
         chosen = by_size(all_) if sized else [for_all_sizes(all_)] * sizes
-    return [(label, expected(cells, label, i)) for i, label in enumerate(chosen)]
+    return [(label, expected(states, label, i)) for i, label in enumerate(chosen)]
 
 
-def expected(cells, label, i):
-    """The time to be expected at a size, over the default's."""
-    return 1.0 if label == DEFAULT else math.exp(median(cells[label][i]))
+def expected(states, label, i):
+    """The time to be expected at a size, over the default's, in the worst state."""
+    if label == DEFAULT:
+        return 1.0
+    return math.exp(max(median(cells[label][i]) for cells in states))
+
+
+def confirmed(chosen, states, label, sized):
+    """The choices that hold when they are measured once more, as one algorithm `label` that makes
+    them: the default at a size where it does not gain then; and at all sizes, if it does not gain
+    over all together, since to look into MPICH's files takes time at each. chosen, states, sized:
+    as decide returns and takes them."""
+    judged_ = [here[label] for here in in_all(states)]
+    holds = [j.median < 0 and j.verdict != LOSS for j in judged_]
+    if sum(j.median for j in judged_) >= 0 or not sized and not all(holds):
+        return [(DEFAULT, 1.0)] * len(chosen)
+    return [
+        (of, expected(states, label, i)) if of != DEFAULT and holds[i] else (DEFAULT, 1.0)
+        for i, (of, _) in enumerate(chosen)
+    ]
 
 
 def slower(cells, label):

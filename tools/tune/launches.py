@@ -1,24 +1,43 @@
 """The launches of numacoll-bench: which there are, and one of them."""
 import collections
+import contextlib
 import json
 import math
 import os
 import subprocess
+import sys
 
 ROUNDS = 3  # of a launch
 START = 0.5  # seconds that a launch takes beside what it is given, about
 
-# What is measured in one launch: all these collectives with all these algorithms
-Group = collections.namedtuple("Group", "ranks collectives labels")
+# KiB of shared memory that a communicator's node may take, and the value of MPICH's variable for it
+# where it is not set; a launch makes a communicator for each algorithm, a job has those it needs
+LIMIT, LIMIT_KIB = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", "65536"
+# Keeps a processor busy as long as the process that started it lives
+BUSY = """
+import os
+parent = os.getppid()
+while os.getppid() == parent:
+    for _ in range(100000):
+        pass
+"""
+
+# What is measured in one launch: all these collectives with all these algorithms; busy: beside a
+# process that keeps a processor busy
+Group = collections.namedtuple("Group", "ranks collectives labels busy")
 
 
-def groups_of(labels):
+def groups_of(labels, states):
     """The groups: collectives with the same algorithms are measured together. labels: {(ranks,
-    collective): [label]}."""
+    collective): [label]}; states(ranks): the values of `busy` with which they are measured."""
     together = collections.OrderedDict()
     for (ranks, collective), names in labels.items():
         together.setdefault((ranks, tuple(names)), []).append(collective)
-    return [Group(ranks, names, list(ls)) for (ranks, ls), names in together.items()]
+    return [
+        Group(ranks, names, list(ls), busy)
+        for (ranks, ls), names in together.items()
+        for busy in states(ranks)
+    ]
 
 
 def weight(group, sizes):
@@ -44,7 +63,29 @@ def end(process):
             process.wait()
 
 
-def bench(launcher, program, group, sizes, seconds, left, file, words=(), settings=None):
+@contextlib.contextmanager
+def beside(busy):
+    """Meanwhile a process keeps a processor busy, if it is to."""
+    words = [sys.executable, "-c", BUSY]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL) if busy else None
+    try:
+        yield
+    finally:
+        if process:
+            process.kill()
+            process.wait()
+
+
+def environment(group, settings):
+    """That of a launch: room for a communicator of each algorithm."""
+    env = {**os.environ, **(settings or {})}
+    limit = env.get(LIMIT, LIMIT_KIB)
+    if limit.isdigit():  # else MPICH says what is wrong with it
+        env[LIMIT] = str(int(limit) * len(group.labels))
+    return env
+
+
+def bench(launcher, program, group, sizes, seconds, left, file, words, settings):
     """One launch; what numacoll-bench says of it as JSON, a text that says why it failed, or None
     if it is not done when `left` seconds are over. seconds: how long it is to take, about. file:
     where it may write meanwhile."""
@@ -59,7 +100,7 @@ def bench(launcher, program, group, sizes, seconds, left, file, words=(), settin
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         universal_newlines=True,
-        env={**os.environ, **(settings or {})},
+        env=environment(group, settings),
     )
     limit = min(60 + 10 * seconds, left)
     try:

@@ -15,6 +15,9 @@ import time
 from . import candidates, decide, launches, options, report, state, write
 
 
+CONFIRMING = 0.2  # of the time is for measuring once more what was chosen
+
+
 class Failed(Exception):
     """One line, then exit status 1."""
 
@@ -39,6 +42,11 @@ class Installation:
 def oversubscribed(ranks):
     """Whether they outnumber the processors."""
     return ranks > len(os.sched_getaffinity(0))
+
+
+def states_of(ranks):
+    """Whether a busy process runs beside the ranks, in each state that they are measured in."""
+    return (False, True) if oversubscribed(ranks) else (False,)
 
 
 # ---- what is measured ----
@@ -82,7 +90,7 @@ def describe(place, o):
     labels, left_out = labels_for(place, o)
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "groups": [list(group) for group in launches.groups_of(labels)],
+        "groups": [list(group) for group in launches.groups_of(labels, states_of)],
         "left_out": left_out,
     }
 
@@ -91,11 +99,19 @@ def dry_run(place, o):
     described = describe(place, o)
     groups = [launches.Group(*g) for g in described["groups"]]
     for group in groups:
-        print(f"{', '.join(group.collectives)}, {group.ranks} ranks:")
+        print(f"{', '.join(group.collectives)}, {where(group.ranks, group.busy)}:")
         print("".join(f"    {label}\n" for label in group.labels), end="")
     for collective, ranks, label in described["left_out"]:
         print(f"not {label} of {collective}, {ranks} ranks: left out by the model")
-    print(f"{o.launches * len(groups)} launches, at most {o.seconds / 60:.0f} min")
+    count = o.launches * len(groups)
+    print(
+        f"{count} launches, then {o.launches} for each number of ranks to confirm what was chosen"
+    )
+    print(f"at most {o.seconds / 60:.0f} min")
+
+
+def where(ranks, busy):
+    return f"{ranks} ranks" + (" beside a busy process" if busy else "")
 
 
 # ---- measuring ----
@@ -115,7 +131,7 @@ class Progress:
         left = min(self.left * pace, max(0.0, self.most - used))
         names = group.collectives
         what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        text = f"[{self.done}/{self.count}] {what}, {group.ranks} ranks"
+        text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.busy)}"
         print(f"{text}; about {left / 60:.1f} min left", flush=True)
 
     def finished(self, planned, seconds=None):
@@ -139,17 +155,18 @@ def affordable(costs, done, left):
     return able
 
 
-def measure(place, o, groups, records, append, words=(), settings=None):
+def measure(place, o, groups, records, append, seconds, first=0, words=(), settings=None):
     """Makes the launches that no record is of, while there is time; append(record) keeps one. In
-    turn: one of each group, then the second of each."""
-    given = launches.seconds_of(groups, o.sizes, o.launches, o.seconds)
+    turn: one of each group, then the second of each. first: the number of the first group in the
+    records."""
+    given = launches.seconds_of(groups, o.sizes, o.launches, seconds)
     planned = [s + launches.START for s in given]
-    progress = Progress(planned * o.launches, o.seconds)
+    progress = Progress(planned * o.launches, seconds)
     file = o.output / "launch.json"
     for number in range(o.launches):
         for g, group in enumerate(groups):
-            of = [[r for r in records if r["group"] == i] for i in range(len(groups))]
-            left = o.seconds - sum(r["seconds"] for r in records)
+            of = [[r for r in records if r["group"] == first + i] for i in range(len(groups))]
+            left = seconds - sum(r["seconds"] for rs in of for r in rs)
             if any(r["launch"] == number or "failed" in r for r in of[g]):
                 progress.finished(planned[g])
                 continue
@@ -157,13 +174,14 @@ def measure(place, o, groups, records, append, words=(), settings=None):
             done = [o.launches if any("failed" in r for r in rs) else len(rs) for rs in of]
             if costs[g] > left or g not in affordable(costs, done, left):
                 continue
-            progress.next(group, o.seconds - left)
+            progress.next(group, seconds - left)
             began = time.monotonic()
             launcher = place.launcher(o, group.ranks)
-            said = launches.bench(
-                launcher, place.bench, group, o.sizes, given[g], left, file, words, settings
-            )
-            record = {"group": g, "launch": number, "seconds": time.monotonic() - began}
+            with launches.beside(group.busy):
+                said = launches.bench(
+                    launcher, place.bench, group, o.sizes, given[g], left, file, words, settings
+                )
+            record = {"group": first + g, "launch": number, "seconds": time.monotonic() - began}
             append({**record, **content_of(said)})
             progress.finished(planned[g], record["seconds"])
 
@@ -189,32 +207,63 @@ def content_of(said):
 
 
 class Result:
-    """Of a collective on a number of ranks: sizes, cells {label: [ratios of each size]} without the
-    default, times {label: [microseconds of each size]}, chosen [(label, ratio)], or why there is
-    none."""
+    """Of a collective on a number of ranks: sizes, states [{label: [ratios of each size]}] without
+    the default, times [{label: [microseconds of each size]}], chosen [(label, ratio)], or why there
+    is none."""
 
-    def __init__(self, collective, ranks, records, g):
+    def __init__(self, collective, ranks, records, groups):
+        """groups: the number of the group that it is in, of each state."""
         self.collective, self.ranks = collective, ranks
-        self.sizes, self.chosen, self.why = [], [], ""
-        failed = [r["failed"] for r in records if r["group"] == g and "failed" in r]
-        of_group = [r for r in records if r["group"] == g and "cells" in r]
-        self.launches = len(of_group)
-        if failed or self.launches < decide.MIN_LAUNCHES:
-            self.why = failed[0] if failed else f"no time: {self.launches} launches"
+        self.sizes, self.states, self.times, self.chosen = [], [], [], []
+        of_states = [[r for r in records if r["group"] == g] for g in groups]
+        measured = [[r for r in of if "cells" in r] for of in of_states]
+        failed = [r["failed"] for of in of_states for r in of if "failed" in r]
+        self.launches = min(map(len, measured))
+        few = self.launches < decide.MIN_LAUNCHES
+        self.why = failed[0] if failed else f"no time: {self.launches} launches" if few else ""
+        if self.why:
             return
-        ratios, times = launches.samples(of_group)
-        self.cells, self.times = ratios[collective], times[collective]
-        del self.cells[candidates.DEFAULT]
-        self.sizes = launches.sizes_of(of_group, collective)
-        self.chosen = decide.decide(self.cells, collective in write.SIZED)
+        for of in measured:
+            ratios, times = launches.samples(of)
+            del ratios[collective][candidates.DEFAULT]
+            self.states.append(ratios[collective])
+            self.times.append(times[collective])
+        self.sizes = launches.sizes_of(measured[0], collective)
+        self.chosen = decide.decide(self.states, self.sized())
+
+    def sized(self):
+        return self.collective in write.SIZED
+
+    def differs(self):
+        """Whether something else than the default is chosen at a size."""
+        return any(label != candidates.DEFAULT for label, _ in self.chosen)
+
+    def confirm(self, again):
+        """again: the Result of what was chosen as MPICH's files have it, labelled MPICH."""
+        if again.why:
+            self.chosen, self.why = [], f"not confirmed: {again.why}"
+        else:
+            label = candidates.MPICH
+            self.chosen = decide.confirmed(self.chosen, again.states, label, self.sized())
 
 
-def results_of(groups, records):
-    return [
-        Result(collective, group.ranks, records, g)
-        for g, group in enumerate(groups)
-        for collective in group.collectives
-    ]
+def results_of(groups, records, first=0):
+    """first: as in measure."""
+    results, numbers = [], {}
+    for g, group in enumerate(groups):
+        numbers.setdefault((group.ranks, tuple(group.collectives)), []).append(first + g)
+    for (ranks, collectives), of_states in numbers.items():
+        results += [Result(collective, ranks, records, of_states) for collective in collectives]
+    return results
+
+
+def confirming(results):
+    """The groups in which the files are measured, of the collectives in which they differ from the
+    default."""
+    labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
+    return launches.groups_of(
+        {(r.ranks, r.collective): labels for r in results if r.differs()}, states_of
+    )
 
 
 def decided(results):
@@ -254,17 +303,16 @@ def say(results, o):
     for r in results:
         for (label, ratio), size in zip(r.chosen, r.sizes):
             if label != candidates.DEFAULT:
-                where = f"{r.collective} {report.size_text(size)}".strip()
-                print(f"{where}, {r.ranks} ranks: {label}, {ratio:.2f} of the default's time")
+                what = f"{r.collective} {report.size_text(size)}".strip()
+                print(f"{what}, {r.ranks} ranks: {label}, {ratio:.2f} of the default's time")
                 changed += 1
         if r.why:
-            print(f"{r.collective}, {r.ranks} ranks: not measured, keeps its default: {r.why}")
+            print(f"{r.collective}, {r.ranks} ranks: keeps its default: {r.why}")
     if not changed:
         print("nothing is faster than the default beyond chance")
     print(f"\nIn {o.output}: mpir.json, ch4.json, posix.json, machine.json. To use them:")
     for name, file in write.settings(o.output).items():
         print(f"    export {name}={file}")
-    print("Unset MPIR_CVAR_NUMACOLL_COLLECTIVES, which has precedence over the files.")
 
 
 def tune(place, o):
@@ -273,12 +321,22 @@ def tune(place, o):
     except state.OtherRun as other:
         raise Failed(f"{o.output}/journal is of another run ({other}): remove it to begin anew")
     groups = [launches.Group(*g) for g in journal.head["groups"]]
-    measure(place, o, groups, journal.records, journal.append)
-    results = results_of(groups, journal.records)
+    records, append = journal.records, journal.append
+    measure(place, o, groups, records, append, (1 - CONFIRMING) * o.seconds)
+    results = results_of(groups, records)
     if not any(r.chosen for r in results):
         raise Failed("nothing was measured: " + (results[0].why if results else "no launches"))
     base, own = write.read(place.share), write.read(place.share / "mpich")
-    description = about(place, o, journal.head, journal.records)
+    description = about(place, o, journal.head, records)
+    write.write(o.output, decided(results), base, own, description)
+    more, first, time_left = confirming(results), len(groups), CONFIRMING * o.seconds
+    if more:
+        print("what was chosen once more, as the files have it:")
+    measure(place, o, more, records, append, time_left, first, *by_files(o.output))
+    again = {(r.collective, r.ranks): r for r in results_of(more, records, first)}
+    for r in results:
+        if r.differs():
+            r.confirm(again[r.collective, r.ranks])
     write.write(o.output, decided(results), base, own, description)
     if o.report:
         o.report.write_text(report.page(description, results, journal.head["left_out"]))
@@ -287,6 +345,12 @@ def tune(place, o):
 
 
 # ---- check ----
+
+
+def by_files(folder):
+    """The words and variables with which numacoll-bench measures the files of a folder as MPICH's
+    own choice."""
+    return ["--selection-files"], write.files(folder)
 
 
 def check(place, o):
@@ -298,23 +362,27 @@ def check(place, o):
     o.sizes, o.output, records = known["sizes"], o.check, []
     o.launcher = o.launcher or known["launcher"]
     labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
-    groups = [launches.Group(n, known["collectives"], labels) for n in known["ranks"]]
-    measure(
-        place, o, groups, records, records.append, ["--selection-files"], write.settings(o.check)
+    chosen = [name for name in known["collectives"] if name not in known["default"]]
+    print(f"{len(known['collectives']) - len(chosen)} collectives keep the default everywhere")
+    groups = launches.groups_of(
+        {(n, name): labels for n in known["ranks"] for name in chosen}, states_of
     )
+    measure(place, o, groups, records, records.append, o.seconds, 0, *by_files(o.check))
     slower = 0
     for g, group in enumerate(groups):
         of_group = [r for r in records if r["group"] == g and "cells" in r]
         if len(of_group) < decide.MIN_LAUNCHES:
-            raise Failed(f"{group.ranks} ranks: only {len(of_group)} launches were made")
+            ranks = where(group.ranks, group.busy)
+            raise Failed(f"{ranks}: only {len(of_group)} launches were made")
         ratios = launches.samples(of_group)[0]
         for collective, cells in ratios.items():
             sizes = launches.sizes_of(of_group, collective)
             del cells[candidates.DEFAULT]
             for i in decide.slower(cells, candidates.MPICH):
-                times = decide.expected(cells, candidates.MPICH, i)
-                where = f"{collective} {report.size_text(sizes[i])}".strip()
-                print(f"{where}, {group.ranks} ranks: slower, {times:.2f} of the default's time")
+                times = decide.expected([cells], candidates.MPICH, i)
+                what = f"{collective} {report.size_text(sizes[i])}".strip()
+                what = f"{what}, {where(group.ranks, group.busy)}"
+                print(f"{what}: slower, {times:.2f} of the default's time")
                 slower += 1
     print(f"{slower} slower than the default beyond chance")
     return 1 if slower else 0

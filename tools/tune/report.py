@@ -32,9 +32,9 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-def points(result, label):
+def points(result, state, label):
     """[(size, ratio)] of an algorithm."""
-    ratios = [math.exp(decide.median(cell)) for cell in result.cells[label]]
+    ratios = [math.exp(decide.median(cell)) for cell in result.states[state][label]]
     return list(zip(result.sizes, ratios))
 
 
@@ -42,19 +42,19 @@ def data(name, rows):
     return [f"${name} << EOD", *(" ".join(map(str, row)) for row in rows), "EOD"]
 
 
-def lines(result, labels):
+def lines(result, state, labels):
     """Ratios over sizes; a circle where an algorithm was chosen."""
     tics = ", ".join(f"'{size_text(s)}' {s}" for s in result.sizes[:: 1 + len(result.sizes) // 12])
     commands, drawn = [f"set logscale xy; set xtics ({tics}) rotate by 40 right"], []
     for n, label in enumerate(labels):
-        commands += data(f"d{n}", points(result, label))
+        commands += data(f"d{n}", points(result, state, label))
         title = "default again" if label == candidates.AGAIN else name_of(label)
         colour = quoted(COLOURS[n % len(COLOURS)])
         dashes = " dt 2" if label == candidates.AGAIN else ""
         drawn.append(f"$d{n} with linespoints lc rgb {colour}{dashes} title {quoted(title)}")
     rows = [
-        (size, ratio)
-        for size, (label, ratio) in zip(result.sizes, result.chosen)
+        points(result, state, label)[i]
+        for i, (label, _) in enumerate(result.chosen)
         if label != candidates.DEFAULT
     ]
     if rows:
@@ -63,11 +63,11 @@ def lines(result, labels):
     return commands + ["plot " + ", ".join(drawn)]
 
 
-def bars(result, labels):
+def bars(result, state, labels):
     """Ratios, of a collective without a size."""
     names = ["default again" if label == candidates.AGAIN else name_of(label) for label in labels]
     tics = ", ".join(f"{quoted(name)} {i}" for i, name in enumerate(names))
-    rows = [(i, points(result, label)[0][1]) for i, label in enumerate(labels)]
+    rows = [(i, points(result, state, label)[0][1]) for i, label in enumerate(labels)]
     return [
         f"set xtics ({tics}) rotate by 40 right; set boxwidth 0.6; set style fill solid 0.6",
         f"set xrange [-0.6:{len(labels) - 0.4}]; set yrange [0:*]",
@@ -76,15 +76,16 @@ def bars(result, labels):
     ]
 
 
-def picture(result):
-    labels = list(result.cells)
+def picture(result, state):
+    labels = list(result.states[state])
     sized = len(result.sizes) > 1
     script = ["set terminal svg size 760,380 noenhanced", "set grid; set key outside"]
     script += ["set ylabel 'time / time of the default'"]
     script += ["set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb 'black'"]
+    script += ["set title 'beside a busy process'"] if state else []
     done = subprocess.run(
         ["gnuplot"],
-        input="\n".join(script + (lines if sized else bars)(result, labels)) + "\n",
+        input="\n".join(script + (lines if sized else bars)(result, state, labels)) + "\n",
         stdout=subprocess.PIPE,
         universal_newlines=True,
         check=True,
@@ -101,28 +102,30 @@ def cell(text):
 
 def row(result, i):
     label, ratio = result.chosen[i]
-    us = decide.median(result.times[candidates.DEFAULT][i])
-    again = result.cells[candidates.AGAIN][i]
+    us = decide.median(result.times[0][candidates.DEFAULT][i])
     words = [size_text(result.sizes[i]), name_of(label), f"{us:.2f}", f"{ratio:.2f}"]
-    words.append(f"{math.exp(min(again)):.2f} to {math.exp(max(again)):.2f}")
-    if label != candidates.DEFAULT:
-        of = result.cells[label][i]
-        words.append(f"{math.exp(min(of)):.2f} to {math.exp(max(of)):.2f}")
+    for state in result.states:
+        for name in dict.fromkeys([candidates.AGAIN, label]):
+            of = state.get(name)
+            words.append(f"{math.exp(min(of[i])):.2f} to {math.exp(max(of[i])):.2f}" if of else "")
     chosen = "" if label == candidates.DEFAULT else ' class="chosen"'
     return f"<tr{chosen}>" + "".join(map(cell, words)) + "</tr>"
 
 
-HEAD = ["size", "chosen", "default, us", "expected", "default again", "launches"]
+HEAD = ["size", "chosen", "default, us", "confirmed"]
+LAUNCHES = [["default again", "launches"], ["busy: default again", "launches"]]  # of each state
 
 
 def section(result):
     title = f"<h2>{html.escape(result.collective)}, {result.ranks} ranks</h2>"
     if result.why:
-        return f"{title}<p>Not measured, keeps its default: {html.escape(result.why)}</p>"
-    head = "<tr>" + "".join(f"<th>{name}</th>" for name in HEAD) + "</tr>"
+        return f"{title}<p>Keeps its default: {html.escape(result.why)}</p>"
+    names = HEAD + sum(LAUNCHES[: len(result.states)], [])
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr>"
     rows = "".join(row(result, i) for i in range(len(result.sizes)))
     count = f"<p>{result.launches} launches</p>"
-    return f"{title}{picture(result)}{count}<table>{head}{rows}</table>"
+    pictures = "".join(picture(result, state) for state in range(len(result.states)))
+    return f"{title}{pictures}{count}<table>{head}{rows}</table>"
 
 
 def page(about, results, left_out):

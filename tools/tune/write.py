@@ -16,6 +16,7 @@ LEVELS = {
     "ch4": "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE",
     "posix": "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE",
 }
+COLLECTIVES = "MPIR_CVAR_NUMACOLL_COLLECTIVES"
 # The condition by which MPICH can tell messages apart such that all ranks agree, and how many bytes
 # of it a call has: those of a rank, or of all ranks. MPICH has none for the other collectives.
 PER_RANK, OF_ALL = "avg_msg_size", "total_msg_size"
@@ -150,14 +151,28 @@ def sha256(path):
 
 
 def write(folder, decided, base, own, about):
-    """Writes the three files, and machine.json: `about` with their checksums."""
+    """Writes the three files, and machine.json: `about` with the collectives that have the default
+    everywhere, and the checksums."""
     for level, content in selection_files(decided, base, own).items():
         (folder / (level + ".json")).write_text(json.dumps(content, indent=1) + "\n")
     sums = {level + ".json": sha256(folder / (level + ".json")) for level in LEVELS}
-    text = json.dumps({**about, "sha256": sums}, indent=1)
+    default = [name for name in served(base["mpir"]) if keeps_default(decided.get(name, {}))]
+    text = json.dumps({**about, "default": default, "sha256": sums}, indent=1)
     (folder / "machine.json").write_text(text + "\n")
 
 
-def settings(folder):
+def keeps_default(of_ranks):
+    """Whether a collective has the default everywhere. of_ranks: {ranks: [(size, choice)]}."""
+    return all(c == candidates.DEFAULT for choices in of_ranks.values() for _, c in choices)
+
+
+def files(folder):
     """The variables with which MPICH reads the files of a folder."""
     return {name: str(folder / (level + ".json")) for level, name in LEVELS.items()}
+
+
+def settings(folder):
+    """All variables that use a folder: the collectives that have the default everywhere do not look
+    into the files, which would take time in every call."""
+    default = json.loads((folder / "machine.json").read_text())["default"]
+    return {**files(folder), **({COLLECTIVES: ",".join(default)} if default else {})}
