@@ -129,9 +129,9 @@ _Static_assert(MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_quarter == (int) NC_FRAG_QUARTER
                    MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_sqrt == (int) NC_FRAG_SQRT,
                "cvars.yaml lists them as nc_frag.h does");
 
-/* Messages of at most so many bytes are written by ordinary stores: measuring would take a part of
- * their time that can be seen. */
-#define PACES_ABOVE 8191
+/* Messages of at most so many bytes are written by ordinary stores: shorter ones gain less by
+ * streaming ones than measuring takes (cvars.yaml, STREAMING). */
+#define PACES_ABOVE 4095
 
 /* This rank's share of the last-level cache, bytes. Ranks whose caches are unknown are believed to
  * share one. */
