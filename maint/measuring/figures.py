@@ -1,14 +1,16 @@
 """What maint/papers shows in doc/papers.md: the commands behind each figure, and how their output
-is shown. Nothing here is timed: the commands count, simulate or compute. Ratios of times come from
-files that maint/measure has kept."""
+is shown. Nothing here is timed: the commands count, simulate or compute. Times come from files that
+maint/measure has kept."""
 import json
 import os
+import re
 import statistics
 import subprocess
 
+from . import pictures, plan
 from .plan import record
 from .sets import Set, grouped
-from .tables import bytes_text, ratio_text, table
+from .tables import bytes_text, median_of, ratio_text, table, time_text
 
 # The machines of the papers: hwloc's words for numacoll-model and numacoll-topo
 BROADWELL = "--machine=2:1:8"  # of test/sim: packages, NUMA nodes of each, cores of each
@@ -26,7 +28,11 @@ Printed = record("Printed", "commands picture", None)
 # last column has the coefficient of variation of this number over the values, in percent
 Grid = record("Grid", "command placeholder values row cells varies", None)
 # Times of numacoll over those of Open MPI in kept files of `peers`, 2 ranks
-Ratios = record("Ratios", "collectives")
+Ratios = record("Ratios", "collectives files", ["short", "long"])
+# Times in a kept file of `papers`: a row for each value of a setting, a column for each size.
+# ratios: over those of the first value, which alone is in microseconds. model: a command whose JSON
+# has, for each value, the time of a formula; then a last column shows it, and the picture both
+Swept = record("Swept", "file ratios model picture", False, None, None)
 
 FIGURES = {
     # Kurnosov, Tokmasheva 2020
@@ -38,14 +44,24 @@ FIGURES = {
     ),
     "bcast-queues": Printed(["numacoll-model queue --table"]),
     "bcast-fragments": Printed(["numacoll-model queue --queue 4M"]),
+    "bcast-fragments-times": Swept("fragments"),
+    "bcast-slots-times": Swept("slots", True),
     "bcast-slots": Printed(["numacoll-model queue --over slots --fragment 8K"]),
     "bcast-saw": Printed(
         ["numacoll-model queue --slots 32 --step 128{plot} | sed -n 1,3p"], "papers-saw.svg"
+    ),
+    "bcast-saw-times": Swept(
+        "saw",
+        False,
+        "numacoll-model queue --slots 32 --from 4096 --step 2048",
+        "papers-saw-times.svg",
     ),
     "bcast-trees": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 bcast"]),
     "bcast-times": Ratios(["bcast"]),
     # Romanyuta, Kurnosov 2022
     "blocks-times": Ratios(["scatterv", "gatherv", "allgatherv"]),
+    "blocks-irregular": Ratios(["scatterv", "gatherv", "allgatherv"], ["irregular"]),
+    "blocks-rotated": Ratios(["scatterv", "gatherv"], ["rotated"]),
     "blocks": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 allgather"]),
     # Kurnosov 2023
     "groups-cluster": Printed(
@@ -157,7 +173,9 @@ class Shell:
     def can(self, figure):
         """Whether its programs, or its files, are there."""
         if isinstance(figure, Ratios):
-            return all(file in peers(self.top).files for file in PEERS_FILES)
+            return all(file in peers(self.top).files for file in figure.files)
+        if isinstance(figure, Swept):
+            return figure.file in papers(self.top).files
         commands = figure.commands if isinstance(figure, Printed) else [figure.command]
         return not any(program in c for program in self.missing for c in commands)
 
@@ -205,11 +223,12 @@ def grid(figure, shell):
     return f"{indented('$ ' + figure.command)}\n\n{table(head, lines)}"
 
 
-PEERS_FILES = ["short", "long"]
-
-
 def peers(top):
-    return Set(top / "doc/measurements/peers")
+    return Set(top / "doc/measurements" / plan.PEERS_SET)
+
+
+def papers(top):
+    return Set(top / "doc/measurements" / plan.PAPERS_SET)
 
 
 def ratio(rows):
@@ -220,7 +239,7 @@ def ratio(rows):
 
 def ratios(figure, shell):
     """A row for each collective, a column for each size."""
-    rows = [r for file in PEERS_FILES for r in peers(shell.top).rows(file)]
+    rows = [r for file in figure.files for r in peers(shell.top).rows(file)]
     of = grouped(rows, "collective", "bytes")
     sizes = sorted({int(r["bytes"]) for r in rows})
     lines = [
@@ -229,9 +248,74 @@ def ratios(figure, shell):
     return table([""] + [bytes_text(s) for s in sizes], lines)
 
 
+def value_of(row, setting):
+    """Of a setting that an algorithm names."""
+    return int(re.search(rf":{setting}=(\d+)", row["algorithm"])[1])
+
+
+MOST_SIZES = 12
+
+
+def sizes_of(rows):
+    """All, or, if they are many, those that other tables show."""
+    sizes = sorted({int(r["bytes"]) for r in rows})
+    return sizes if len(sizes) <= MOST_SIZES else [s for s in sizes if s in plan.SHOWN]
+
+
+def ratio_to(rows, first):
+    """The median of the launches' ratios."""
+    us = {r["round"]: float(r["median_us"]) for r in first}
+    return statistics.median(float(r["median_us"]) / us[r["round"]] for r in rows)
+
+
+def draw_beside(points, modelled, path):
+    """Measured and modelled times over the size of fragments, each with an axis of its own."""
+    lines = [f"set terminal svg size 900,420\nset output {pictures.quoted(str(path))}"]
+    lines += ["set grid; set xlabel 'bytes of a fragment'; set ylabel 'measured, us'"]
+    lines += ["set ytics nomirror; set y2tics; set y2label 'model, us'; set key top center"]
+    for name, of in (("measured", points), ("modelled", modelled)):
+        lines += [f"${name} << EOD", *(f"{x} {y}" for x, y in of.items()), "EOD"]
+    lines.append(
+        "plot $measured with linespoints lw 2 pt 7 ps 0.5 title 'measured',"
+        " $modelled axes x1y2 with lines lw 2 title 'model'"
+    )
+    script = "\n".join(lines) + "\n"
+    subprocess.run(["gnuplot"], input=script, universal_newlines=True, check=True)
+
+
+def swept(figure, shell, draws):
+    setting = next(f.setting for f in plan.PAPERS if f.file == figure.file)
+    rows = papers(shell.top).rows(figure.file)
+    sizes, values = sizes_of(rows), list(dict.fromkeys(value_of(r, setting) for r in rows))
+    of = {}
+    for r in rows:
+        of.setdefault((value_of(r, setting), int(r["bytes"])), []).append(r)
+
+    def cell(value, size):
+        if figure.ratios and value != values[0]:
+            return ratio_text(ratio_to(of[value, size], of[values[0], size]))
+        return time_text(median_of(of[value, size], "median_us"))
+
+    head = [setting.upper(), *map(bytes_text, sizes)]
+    lines = [[str(v), *(cell(v, size) for size in sizes)] for v in values]
+    parts = []
+    if figure.model:
+        rows = json.loads(shell.output(figure.model + " --json"))["rows"]
+        modelled = {r["f"]: r["us"] for r in rows}
+        head.append("model")
+        lines = [line + [time_text(modelled[v])] for v, line in zip(values, lines)]
+        parts = [f"![](img/{figure.picture})"]
+        if draws:
+            points = {v: median_of(of[v, sizes[-1]], "median_us") for v in values}
+            draw_beside(points, modelled, shell.top / "doc/img" / figure.picture)
+    return "\n\n".join([table(head, lines), *parts])
+
+
 def shown(figure, shell, draws):
     if isinstance(figure, Ratios):
         return ratios(figure, shell)
+    if isinstance(figure, Swept):
+        return swept(figure, shell, draws)
     if isinstance(figure, Grid):
         return grid(figure, shell)
     return printed(figure, shell, draws)

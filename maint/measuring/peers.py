@@ -3,7 +3,7 @@ import collections
 import re
 
 from . import plan, tables
-from .runs import Steps, set_of, use_processors
+from .runs import Steps, chosen_of, set_of, use_processors
 from .sets import Build, OpenMPI, fail, mpiexec
 
 
@@ -18,9 +18,7 @@ def launches_of(build, peer, p):
 
 
 def chosen_peers(o):
-    chosen = [p for p in plan.PEERS if re.fullmatch(o.only or ".*", p.file)]
-    if not chosen:
-        fail(f"--only {o.only}: there are {', '.join(dict.fromkeys(p.file for p in plan.PEERS))}")
+    chosen = chosen_of(o, plan.PEERS)
     if o.quick:  # the first size of a list
         chosen = [p._replace(words=re.sub(r"(--sizes \w+),\S*", r"\1", p.words)) for p in chosen]
         chosen = [p._replace(seconds=1, takes=plan.PEERS_QUICK) for p in chosen]

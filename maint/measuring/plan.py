@@ -141,6 +141,10 @@ LONG = " --sizes 64K,256K,1M,4M,16M --rounds 2"
 SEVEN = "alltoall,alltoallv,alltoallw,reduce_scatter,reduce_scatter_block,scan,exscan --off-cache"
 SEVENS = " --sizes 4,64,256,1K,4K,16K,64K,256K,1M,4M --rounds 2"  # of a block, of a rank's numbers
 BEYOND_QUEUES = " --sizes 1M,4M,16M --rounds 2 --buffers alloc_mem"  # what fits is not shared
+# of Romanyuta, Kurnosov 2022: with 2 ranks the first block is empty, the other one twice as long
+IRREGULAR = "scatterv,gatherv,allgatherv --off-cache --counts linear"
+ROTATED = "scatterv,gatherv --off-cache --rotate-root"
+PAPERS_SIZES = " --sizes 64,1K,16K,64K,256K,1M,4M,16M --rounds 2"
 CROWDED, CROWDED_MIB = " --sizes 64,64K --rounds 1", " --sizes 1M --rounds 1"
 # words where numacoll is measured
 QUEUES, FLOOR = "--algorithms numacoll", "--algorithms numacoll --floor"
@@ -160,6 +164,8 @@ PEERS = [
     Peer("short", 2, MOVE + SHORT, FLOOR, 6, 12, True),
     Peer("short", 2, REDUCE + SHORT, FLOOR, 3, 6, True),
     Peer("seven", 2, SEVEN + SEVENS, QUEUES, 8, 28, True),
+    Peer("irregular", 2, IRREGULAR + PAPERS_SIZES, QUEUES, 8, 30, True),
+    Peer("rotated", 2, ROTATED + PAPERS_SIZES, QUEUES, 5, 21, True),
     Peer("crowded", 8, MOVE + CROWDED, QUEUES, 5, 30, True),
     Peer("crowded", 8, REDUCE + CROWDED, QUEUES, 2, 14, True),
     Peer("crowded", 8, SEVEN + CROWDED, QUEUES, 4, 20, True),
@@ -171,10 +177,56 @@ PEERED_FILES = {
     "shared": "2 ranks, from shared buffers",
     "short": "2 ranks",
     "seven": "2 ranks",
+    "irregular": "2 ranks, an empty block and one of twice the size",
+    "rotated": "2 ranks, every root in turn",
     "crowded": "8 ranks on 2 processors",
     "imb": "Intel MPI Benchmarks, 2 ranks",
 }
 PEERS_QUICK = 10  # seconds that the launches of a round take
+
+# ---- papers: figures of the papers that two ranks can time, in several launches ----
+
+PAPERS_SET, PAPERS_PROCESSORS, PAPERS_ROUNDS = "papers", 2, 5
+
+# the queue of Kurnosov, Tokmasheva 2020: all ranks copy out of the root's, fragments have the size
+# of a slot, all slots are given back together, and stores are ordinary ones
+PAPERS_QUEUE = "numacoll:levels=node:fragment_rule=fixed:queue_sets=1:streaming=0"
+PAPERS_BYTES = 4 << 20  # of a queue, in figure 5
+# KiB: room for the queues of all variants, so that none is shortened
+PAPERS_ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
+
+
+# the file, its title, words for numacoll-bench, the setting that is drawn, seconds of a launch
+Figure = record("Figure", "file title words setting seconds")
+PAPERS = [
+    Figure(
+        "fragments",
+        "figure 5",
+        "bcast --off-cache --sizes 16K,32K,64K --algorithms "
+        + ",".join(
+            f"{PAPERS_QUEUE}:bcast_tree=chain:fragment_size={f}:queue_length={PAPERS_BYTES // f}"
+            for f in range(4096, 65536 + 1, 4096)
+        ),
+        "fragment_size",
+        12,
+    ),
+    Figure(
+        "slots",
+        "figure 7",
+        f"bcast --off-cache --sizes 64:16M --algorithms {PAPERS_QUEUE}:bcast_tree=flat"
+        ":fragment_size=8192 --sweep QUEUE_LENGTH=1,2,4,8,16,32,64,128",
+        "queue_length",
+        30,
+    ),
+    Figure(
+        "saw",
+        "figure 9",
+        f"bcast --off-cache --sizes 16M --algorithms {PAPERS_QUEUE}:queue_length=32"
+        f" --sweep FRAGMENT_SIZE={','.join(map(str, range(4096, 65537, 2048)))}",
+        "fragment_size",
+        25,
+    ),
+]
 
 # ---- imb: the same by Intel MPI Benchmarks ----
 

@@ -68,11 +68,16 @@ def busy_processes(count, nice=19, **more):
             p.wait()
 
 
-def run(o):
-    build, kept = Build(o.build), set_of(o)
-    chosen = [r for r in plan.RUNS if re.fullmatch(o.only or ".*", r.file)]
+def chosen_of(o, planned):
+    """Those whose files --only names."""
+    chosen = [p for p in planned if re.fullmatch(o.only or ".*", p.file)]
     if not chosen:
-        fail(f"--only {o.only}: there are {', '.join(r.file for r in plan.RUNS)}")
+        fail(f"--only {o.only}: there are {', '.join(dict.fromkeys(p.file for p in planned))}")
+    return chosen
+
+
+def run(o):
+    build, kept, chosen = Build(o.build), set_of(o), chosen_of(o, plan.RUNS)
     if o.quick:
         chosen = [r._replace(seconds=1, words=quick(r.words) + " --rounds 2") for r in chosen]
     steps = Steps([r.seconds + 2 for r in chosen], kept)
@@ -87,6 +92,30 @@ def run(o):
         with busy_processes(r.busy):
             rows = build.bench(r.ranks, words, settings)[0]
         kept.keep(r.file, rows, numacoll=build.name, settings=settings, **about)
+
+
+# ---- papers ----
+
+
+def papers(o):
+    """Each variant has a median in each of several launches: memory lies elsewhere in the next."""
+    use_processors(plan.PAPERS_PROCESSORS)
+    build, kept, chosen = Build(o.build), set_of(o), chosen_of(o, plan.PAPERS)
+    if o.quick:
+        chosen = [f._replace(seconds=1, words=quick(f.words)) for f in chosen]
+    rounds = 1 if o.quick else plan.PAPERS_ROUNDS
+    steps = Steps([f.seconds + 4 for f in chosen] * rounds, kept)
+    kept.measured_with(build)
+    rows = collections.defaultdict(list)
+    for r in range(rounds):
+        for f in chosen:
+            steps.next(f"launch {r + 1}, {f.file}", f.seconds + 4)
+            words = f"{f.words} --rounds 3 --seconds {f.seconds}"
+            for row in build.bench(2, words, plan.PAPERS_ROOM)[0]:
+                cells = {c: row[c] for c in ("collective", "bytes", "algorithm", "median_us")}
+                rows[f.file].append({"round": r, **cells})
+            about = {"title": f.title, "command": f"{mpiexec(2)} numacoll-bench {words}"}
+            kept.keep(f.file, rows[f.file], numacoll=build.name, settings=plan.PAPERS_ROOM, **about)
 
 
 # ---- compare ----

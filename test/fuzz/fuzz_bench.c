@@ -31,6 +31,7 @@ static void run(int argc, char **argv)
     for (int a = 0; a < o.algorithm_count; a++)
         check_algorithm(&o.algorithms[a]);
     assert(options_longest_label(&o) > 0);
+    assert(o.baseline >= 0 && o.baseline < o.algorithm_count);
     assert(o.size_count >= 1 && o.size_count <= MAX_SIZES);
     for (int i = 0; i < o.size_count; i++)
         assert(o.sizes[i] <= 1 << 30 && (i == 0 || o.sizes[i] > o.sizes[i - 1]));

@@ -1,5 +1,5 @@
 /* core/nc_select.c: the barrier, the way of reduce, the version of allreduce and the way of a scan
- * for each kind of situation. */
+ * for each kind of situation; which ranks are a table of rows. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <limits.h>
+#include <string.h>
 
 #include "core/nc_select.h"
 
@@ -147,6 +148,43 @@ static void scans(void **state)
     assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 345, 344), NC_SCAN_CHAIN);
 }
 
+/* Between nodes by doubling until there are as many chunks as nodes. */
+static void scans_of_nodes(void **state)
+{
+    (void) state;
+    for (int nodes = 2; nodes < 100; nodes++) {
+        assert_int_equal(nc_select_scan_nodes(nodes, (uint64_t) nodes - 1), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan_nodes(nodes, (uint64_t) nodes), NC_SCAN_CHAIN);
+        assert_memory_equal(nc_select_scan_nodes_rule(nodes, (uint64_t) nodes - 1), "fewer ", 6);
+        assert_memory_equal(nc_select_scan_nodes_rule(nodes, (uint64_t) nodes), "at least ", 9);
+    }
+}
+
+/* Whether blocks go by rows, and the rule for it, which begins so. */
+static void alltoall(int rows, int mates, size_t bytes, bool by_rows, const char *rule)
+{
+    assert_int_equal(nc_select_alltoall_rows(rows, mates, bytes), by_rows);
+    assert_memory_equal(nc_select_alltoall_rule(rows, mates, bytes), rule, strlen(rule));
+}
+
+static void rows(void **state)
+{
+    (void) state;
+    alltoall(0, 0, 1, false, "the NUMA nodes have different numbers of ranks");
+    alltoall(1, 8, 1, false, "the ranks are on one NUMA node");
+    alltoall(8, 1, 1, false, "each rank is on a NUMA node of its own");
+    alltoall(2, 8, 512, true, "several NUMA nodes, short blocks: ");
+    alltoall(2, 8, 513, false, "the blocks of a NUMA node have more than 4 KiB ");
+    alltoall(8, 2, 1024, true, "several NUMA nodes, short blocks: ");
+    alltoall(8, 2, 1025, false, "the blocks of a rank have more than 16 KiB ");
+    assert_false(nc_select_reduce_scatter_rows(0, 0));
+    assert_false(nc_select_reduce_scatter_rows(1, 8));
+    assert_false(nc_select_reduce_scatter_rows(8, 1));
+    assert_true(nc_select_reduce_scatter_rows(2, 2));
+    assert_memory_equal(nc_select_reduce_scatter_rule(1, 8), "the ranks are on one ", 21);
+    assert_memory_equal(nc_select_reduce_scatter_rule(2, 2), "several NUMA nodes with ", 24);
+}
+
 /* A cache that a few processors seem to have for themselves is believed up to 4 MiB for each. */
 static void share_of_the_cache(void **state)
 {
@@ -172,7 +210,14 @@ static void rules(void **state)
     assert_memory_equal(nc_select_reduce_rule(&many, 8, 344), "inline messages: ", 17);
     assert_memory_equal(nc_select_reduce_rule(&many, 64 * 4096 - 1, 344), "less than 4 KiB ", 16);
     assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344), "messages that are not ", 22);
+    assert_memory_equal(nc_select_scan_rule(&two, 345, 344), "up to 2 ranks", 13);
+    assert_memory_equal(nc_select_scan_rule(&many, 344, 344), "inline messages: ", 17);
+    assert_memory_equal(nc_select_scan_rule(&many, 16384, 344), "several NUMA nodes, ", 20);
+    assert_memory_equal(nc_select_scan_rule(&many, 16385, 344), "long enough ", 12);
+    assert_memory_equal(nc_select_scan_radix_rule(&many), "a processor for each rank: ", 27);
     many.oversubscribed = true;
+    assert_memory_equal(nc_select_scan_rule(&many, 345, 344), "more ranks than processors, ", 28);
+    assert_memory_equal(nc_select_scan_radix_rule(&many), "more ranks than processors: ", 28);
     assert_memory_equal(nc_select_notice_rule(&many), "more ranks than processors: ", 28);
     assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344), "more ranks than ", 16);
 }
@@ -208,6 +253,10 @@ static void trees_between_nodes(void **state)
     assert_int_equal(nc_select_exchange(cluster, 128, 8).algorithm, NC_RD);
     assert_int_equal(nc_select_exchange(cluster, 128, 1 << 20).algorithm, NC_RSAG);
     assert_int_equal(nc_select_exchange(cluster, 2, 1 << 20).algorithm, NC_RD);
+    /* by halves of 6 two members hand all they have to another one first */
+    assert_int_equal(nc_select_parts(cluster, 8, NC_CHUNK), NC_RSAG);
+    assert_int_equal(nc_select_parts(cluster, 6, NC_CHUNK), NC_RING);
+    assert_int_equal(nc_select_parts(cluster, 6, 8), NC_RSAG);
 }
 
 int main(void)
@@ -220,6 +269,8 @@ int main(void)
                                        cmocka_unit_test(allreduces),
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(scans),
+                                       cmocka_unit_test(scans_of_nodes),
+                                       cmocka_unit_test(rows),
                                        cmocka_unit_test(fragments_of_chains)};
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Parses the options that choose algorithms: --algorithms, --sweep and --floor. */
+/* Parses the options that choose algorithms: --algorithms, --sweep, --floor, --memcpy and
+ * --baseline. */
 
 #include "options.h"
 
@@ -34,6 +35,35 @@ static bool add_parameter(struct algorithm *a, const char *option, const char *n
     return true;
 }
 
+/* ---- where a value ends ---- */
+
+/* A value in braces may have any colons and commas: levels={numa,node}. Characters up to one of
+ * `ends` that is not in braces. */
+static size_t span(const char *text, const char *ends)
+{
+    bool inside = false;
+    size_t n = 0;
+
+    for (; text[n] && (inside || !strchr(ends, text[n])); n++)
+        inside = text[n] == '{' || (inside && text[n] != '}');
+    return n;
+}
+
+/* The value without its braces. */
+static char *unbraced(struct argp_state *state, const char *option, char *value)
+{
+    size_t n = strlen(value);
+
+    if (*value == '{' && value[n - 1] == '}') {
+        value[n - 1] = 0;
+        value++;
+    }
+    if (!*value || strpbrk(value, "{}"))
+        refuse(state, "%s: %s: must be a value, or one with commas in braces: {A,B}", option,
+               value);
+    return value;
+}
+
 /* A level spec, LEVEL:ALGORITHM,LEVEL:ALGORITHM, has colons and commas of its own. So a colon ends
  * a parameter only if VAR= follows, and a comma after a parameter ends an algorithm unless
  * LEVEL:ALGORITHM follows. */
@@ -52,19 +82,19 @@ static bool is_level(const char *text)
 
 static size_t parameter_length(const char *text)
 {
-    size_t n = strcspn(text, ":");
+    size_t n = span(text, ":");
 
     while (text[n] && !is_assignment(text + n + 1))
-        n += 1 + strcspn(text + n + 1, ":");
+        n += 1 + span(text + n + 1, ":");
     return n;
 }
 
 static size_t algorithm_length(const char *text)
 {
-    size_t n = strcspn(text, ",");
+    size_t n = span(text, ",");
 
     while (text[n] && memchr(text, '=', n) && is_level(text + n + 1))
-        n += 1 + strcspn(text + n + 1, ",");
+        n += 1 + span(text + n + 1, ",");
     return n;
 }
 
@@ -81,6 +111,7 @@ static void parse_algorithm(struct argp_state *state, struct algorithm *a, const
         char *p = strndup(at, n), *value;
         if (!parse_assignment(p, &name, &value))
             refuse(state, "--algorithms=%s: %s must be VAR=VALUE", item, p);
+        value = unbraced(state, "--algorithms", value);
         if (!add_parameter(a, "--algorithms", name, value))
             refuse(state, "--algorithms=%s: more than %d parameters", item, MAX_PARAMETERS);
         at += n;
@@ -112,16 +143,18 @@ bool algorithm_is_numacoll(const struct algorithm *a)
 void sweep_parse(struct argp_state *state, struct options *o, const char *text)
 {
     struct sweep *s = &o->sweeps[o->sweep_count];
-    char *rest = NULL, *values;
+    char *values;
+    size_t n;
 
     if (o->sweep_count++ == MAX_SWEEPS)
         refuse(state, "--sweep=%s: more than %d sweeps", text, MAX_SWEEPS);
     if (!parse_assignment(strdup(text), &s->variable, &values))
         refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
-    for (char *v = strtok_r(values, ",", &rest); v; v = strtok_r(NULL, ",", &rest)) {
+    for (char *v = values + strspn(values, ","); *v; v += n + strspn(v + n, ",")) {
+        n = span(v, ",");
         if (s->value_count == MAX_ALGORITHMS)
             refuse(state, "--sweep=%s: more than %d values", text, MAX_ALGORITHMS);
-        s->values[s->value_count++] = v;
+        s->values[s->value_count++] = strndup(v, n);
     }
     if (s->value_count == 0)
         refuse(state, "--sweep=%s: must be VAR=V1,V2", text);
@@ -131,10 +164,11 @@ static struct algorithm with_value(struct argp_state *state, const struct algori
                                    const struct sweep *s, int i)
 {
     struct algorithm with = *a;
+    const char *value = unbraced(state, "--sweep", strdup(s->values[i]));
     char *label;
 
     if (asprintf(&label, "%s:%s=%s", a->label, s->variable, s->values[i]) < 0 ||
-        !add_parameter(&with, "--sweep", s->variable, s->values[i]))
+        !add_parameter(&with, "--sweep", s->variable, value))
         refuse(state, "--sweep=%s: %s has %d parameters already", s->variable, a->label,
                MAX_PARAMETERS);
     with.label = label;
@@ -164,16 +198,30 @@ void sweep_apply(struct argp_state *state, struct options *o, const struct sweep
     refuse(state, "--sweep=%s: needs numacoll among --algorithms", s->variable);
 }
 
-/* ---- the floor ---- */
+/* ---- copies in the place of an algorithm, and the baseline ---- */
 
-void floor_add(struct argp_state *state, struct options *o)
+void copies_add(struct argp_state *state, struct options *o, const char *option, enum kind kind)
 {
     for (int i = 0; i < o->collective_count; i++) {
         if (!o->collectives[i]->floor)
-            refuse(state, "--floor: %s copies nothing", o->collectives[i]->name);
+            refuse(state, "--%s: %s copies nothing", option, o->collectives[i]->name);
     }
     if (o->algorithm_count == MAX_ALGORITHMS)
-        refuse(state, "--floor: must be at most %d algorithms without it", MAX_ALGORITHMS - 1);
+        refuse(state, "--%s: must be at most %d algorithms without it", option, MAX_ALGORITHMS - 1);
+    if (o->counts != COUNTS_EVEN)
+        refuse(state, "--%s: must be without --counts=%s", option, counts_names[o->counts]);
     o->algorithms[o->algorithm_count++] = (struct algorithm){
-        .label = "floor", .name = "auto", .floor = true};
+        .label = option, .name = "auto", .kind = kind};
+}
+
+void baseline_find(struct argp_state *state, struct options *o)
+{
+    if (!o->baseline_name)
+        return;
+    for (o->baseline = 0; o->baseline < o->algorithm_count; o->baseline++) {
+        if (!strcmp(o->algorithms[o->baseline].label, o->baseline_name))
+            return;
+    }
+    refuse(state, "--baseline=%s: must be one of the algorithms as it is shown, such as %s",
+           o->baseline_name, o->algorithms[o->algorithm_count - 1].label);
 }

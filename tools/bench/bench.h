@@ -44,14 +44,22 @@ enum {
 
 /* ---- collectives.c ---- */
 
+/* What is measured: an algorithm, or only copies in its place (floor.c). */
+enum kind {
+    KIND_ALGORITHM,
+    KIND_FLOOR, /* those through shared memory that no algorithm avoids */
+    KIND_MEMCPY /* one core's, of what a call gives a rank */
+};
+
 /* One call of a collective. */
 struct call {
     MPI_Comm comm;
     int rank, ranks, root;
     size_t m; /* bytes of a block */
     unsigned char *in, *out;
-    unsigned seed;      /* of the data, in a call whose data is verified */
-    bool floor;         /* only the copies that it cannot avoid */
+    unsigned char *copy; /* where KIND_MEMCPY copies to */
+    unsigned seed;       /* of the data, in a call whose data is verified */
+    enum kind kind;
     enum counts counts; /* of an irregular collective */
 };
 
@@ -84,6 +92,9 @@ void floor_reduce_scatter(const struct call *call);
 void floor_scan(const struct call *call);
 void floor_exscan(const struct call *call);
 
+/* The root copies as many bytes as the call gives a rank; the others do nothing. */
+void floor_memcpy(const struct collective *collective, const struct call *call);
+
 /* ---- collectives.c ---- */
 
 /* The collective of this name, or NULL. */
@@ -96,6 +107,13 @@ void collective_names(char *text, size_t n);
 void collective_each(void (*what)(const char *name));
 
 bool collective_has_size(const struct collective *collective);
+
+/* Bytes that a call gives a rank, which begin at *result; and whether it gives them to this one:
+ * not to the root of a bcast, to no other rank in a gather or reduce, not to rank 0 in an exscan.
+ */
+size_t collective_result(const struct collective *collective, const struct call *call,
+                         const unsigned char **result);
+bool collective_receives(const struct collective *collective, const struct call *call);
 
 /* The counts with which a collective is measured. */
 enum counts collective_counts(const struct collective *collective, enum counts counts);
@@ -114,17 +132,22 @@ struct algorithm {
     const char *name;  /* as in MPIR_CVAR_<COLL>_INTRA_ALGORITHM */
     struct parameter parameters[MAX_PARAMETERS];
     int parameter_count;
-    bool floor; /* no algorithm, but the copies that none avoids (floor.c) */
+    enum kind kind;
 };
 
-/* A word of the command line that says what is measured. */
+/* A word of the command line that says what is measured, and for whom it is (launches.c). */
 struct word {
     char *text;
-    bool of_algorithms; /* chooses algorithms: not for a numacoll-bench of another MPI */
+    enum {
+        WORD_FOR_ALL,
+        WORD_FOR_OWN,   /* not for a numacoll-bench of another MPI */
+        WORD_OF_COPIES, /* adds copies: for one launch of a round */
+        WORD_OF_CHOICE  /* chooses algorithms, which may need launches of their own */
+    } kind;
 };
 
 struct sweep {
-    const char *variable, *values[MAX_ALGORITHMS];
+    const char *variable, *values[MAX_ALGORITHMS]; /* as they were given, maybe in braces */
     int value_count;
 };
 
@@ -134,8 +157,10 @@ enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_OSU, FORMAT_IMB, FORMATS };
 struct options {
     const struct collective *collectives[MAX_COLLECTIVES];
     int collective_count;
-    struct algorithm algorithms[MAX_ALGORITHMS]; /* the first is the baseline */
+    struct algorithm algorithms[MAX_ALGORITHMS];
     int algorithm_count;
+    int baseline;                    /* the algorithm that ratios are to */
+    const char *baseline_name;       /* as it was given, or NULL: the first */
     struct sweep sweeps[MAX_SWEEPS]; /* already applied to the algorithms */
     int sweep_count;
     size_t sizes[MAX_SIZES]; /* bytes */
@@ -145,7 +170,9 @@ struct options {
     int rounds;
     double seconds; /* approximate time of the whole run */
     bool off_cache;
-    bool floor;     /* it is the last of the algorithms */
+    bool floor; /* the last of the algorithms are these copies */
+    bool memcpy;
+    bool use;       /* each rank reads what it has received, in its time */
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;
     bool selection_files; /* `auto` is what those of the environment choose */
@@ -275,8 +302,16 @@ void gate_finish(void);
  * The functions that return a text return what is wrong, or NULL. */
 
 /* Before MPI_Init: no variable of the environment gives numacoll a call, and no selection file, but
- * with --selection-files; and there is room for the queues of all algorithms. */
-void switch_environment(const struct options *options);
+ * with --selection-files; there is room for the queues of all algorithms; and what they ask of
+ * variables that are read once, by MPI_Init, is set: all must ask the same. */
+const char *switch_environment(const struct options *options);
+
+/* Reads which variables these are. */
+void switch_load(void);
+
+/* Whether two algorithms ask the same of variables that are read once, so that one launch can have
+ * both. The copies that no algorithm avoids fit any launch. */
+bool switch_share_launch(const struct algorithm *a, const struct algorithm *b);
 
 const char *switch_init(void);
 void switch_finish(void);
@@ -309,6 +344,12 @@ unsigned long long switch_shortened(void);
  * parameters as info keys. *problem: what is wrong, empty if MPI has already written a message, or
  * NULL. */
 MPI_Comm switch_comm(const struct algorithm *algorithm, MPI_Comm comm, const char **problem);
+
+/* ---- geometry.c ---- */
+
+/* Before MPI_Init: has numacoll tell by which levels it groups ranks, if an algorithm names levels;
+ * measure.h has what is checked. */
+void geometry_listen(const struct options *options);
 
 /* ---- measure.c ---- */
 

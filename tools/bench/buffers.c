@@ -33,11 +33,20 @@ static size_t aligned(const struct bench *b, enum blocks blocks, size_t m)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Bytes from one pair of buffers to the next. With one ALIGNMENT more, a pair can begin at any
- * line. */
+/* Bytes of the buffer that --memcpy copies to: of the result. */
+static size_t copied(const struct bench *b, size_t m)
+{
+    const struct collective *is = b->collective;
+
+    return b->options->memcpy ? aligned(b, is->out == NO_BLOCK ? is->in : is->out, m) : 0;
+}
+
+/* Bytes from the buffers of one place to those of the next. With one ALIGNMENT more, they can begin
+ * at any line. */
 static size_t step(const struct bench *b, size_t m)
 {
-    return aligned(b, b->collective->in, m) + aligned(b, b->collective->out, m) + ALIGNMENT;
+    return aligned(b, b->collective->in, m) + aligned(b, b->collective->out, m) + copied(b, m) +
+           ALIGNMENT;
 }
 
 /* Whether what all ranks of the node allocate fits its memory. What is wrong, or NULL. */
@@ -129,6 +138,7 @@ void buffers_place(struct bench *b, struct call *c)
                  (pool->state >> 20) % (ALIGNMENT / LINE) * LINE;
     }
     c->out = c->in + aligned(b, b->collective->in, c->m);
+    c->copy = c->out + aligned(b, b->collective->out, c->m);
 }
 
 void buffers_touch(const struct bench *b, const struct call *c)

@@ -476,6 +476,24 @@ bool collective_has_size(const struct collective *collective)
     return collective->in != NO_BLOCK || collective->out != NO_BLOCK;
 }
 
+size_t collective_result(const struct collective *collective, const struct call *c,
+                         const unsigned char **result)
+{
+    *result = collective->out == NO_BLOCK ? c->in : c->out;
+    if (collective->out == BLOCK_PER_RANK)
+        return counts_offset(c->counts, c->m, number_bytes(c->m), c->ranks, c->ranks);
+    return collective->irregular ? length_of(c, c->rank) : c->m;
+}
+
+bool collective_receives(const struct collective *collective, const struct call *c)
+{
+    if (collective->make == exscan)
+        return c->rank > 0;
+    if (!collective->rooted || collective->in == BLOCK_PER_RANK)
+        return true;
+    return (c->rank == c->root) == (collective->out != NO_BLOCK);
+}
+
 enum counts collective_counts(const struct collective *collective, enum counts counts)
 {
     return collective->irregular ? counts : COUNTS_EVEN;

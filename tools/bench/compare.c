@@ -85,7 +85,7 @@ static void write_doubts(const struct options *o, const struct changes *changes)
                then->processors, then->cpu, then->mpi);
     if (b->off_cache != o->off_cache || b->rotate_root != o->rotate_root ||
         b->alloc_mem != o->alloc_mem || b->touch != o->touch || b->skew.kind != o->skew.kind ||
-        b->skew.us != o->skew.us || b->counts != o->counts)
+        b->skew.us != o->skew.us || b->counts != o->counts || b->use != o->use)
         printf("# %s was measured with other options\n", o->compare);
     if (!b->launches || !o->launches)
         printf("# one launch does not show how launches differ: --launches\n");

@@ -70,6 +70,12 @@ static const char *text(struct json_object *j, const char *name)
     return value ? value : "";
 }
 
+/* Whether an older numacoll-bench may have written the object, which has no such member. */
+static bool lacks(struct json_object *j, const char *name)
+{
+    return json_object_is_type(j, json_type_object) && !json_object_object_get_ex(j, name, NULL);
+}
+
 static int length(struct json_object *array)
 {
     return array ? (int) json_object_array_length(array) : 0;
@@ -107,6 +113,16 @@ static void read_algorithms(struct json_object *j, struct options *o)
     o->algorithm_count = n;
 }
 
+static void read_baseline(const char *label, struct options *o)
+{
+    while (o->baseline < o->algorithm_count && strcmp(o->algorithms[o->baseline].label, label))
+        o->baseline++;
+    if (o->baseline == o->algorithm_count) {
+        wrong("baseline");
+        o->baseline = 0;
+    }
+}
+
 static void read_options(struct json_object *j, struct options *o)
 {
     read_algorithms(member(j, "algorithms", json_type_array), o);
@@ -124,6 +140,9 @@ static void read_options(struct json_object *j, struct options *o)
         wrong("skew");
     if (!counts_parse(text(j, "counts"), &o->counts))
         wrong("counts");
+    o->use = !lacks(j, "use") && truth(j, "use");
+    if (!lacks(j, "baseline"))
+        read_baseline(text(j, "baseline"), o);
 }
 
 /* ---- results ---- */

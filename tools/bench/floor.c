@@ -1,7 +1,9 @@
-/* The copies that a collective inside a node cannot avoid where messages go through shared memory:
- * what each rank has to move between its own buffers and a queue, as if nobody had to wait. Other
- * ranks' data is not there, so results are not right. collectives.c has these functions in its
- * table; --floor measures them as an algorithm beside the others. */
+/* Copies that are measured in the place of an algorithm. floor_memcpy is one core's copy of a
+ * message, for --memcpy. The others are the copies that a collective inside a node cannot avoid
+ * where messages go through shared memory: what each rank has to move between its own buffers and a
+ * queue, as if nobody had to wait. Other ranks' data is not there, so results are not right.
+ * collectives.c has these functions in its table; --floor measures them as an algorithm beside the
+ * others. */
 
 #include "bench.h"
 
@@ -166,4 +168,13 @@ void floor_scan(const struct call *c)
 void floor_exscan(const struct call *c)
 {
     prefix(c, true);
+}
+
+void floor_memcpy(const struct collective *of, const struct call *c)
+{
+    const unsigned char *result;
+    size_t n = collective_result(of, c, &result);
+
+    if (c->rank == c->root)
+        memcpy(c->copy, result, n);
 }

@@ -112,6 +112,8 @@ static struct json_object *json_options(const struct options *o)
     skew_text(&o->skew, skew, sizeof skew);
     add_text(j, "skew", skew);
     add_text(j, "counts", counts_names[o->counts]);
+    json_object_object_add(j, "use", json_object_new_boolean(o->use));
+    add_text(j, "baseline", o->algorithms[o->baseline].label);
     return j;
 }
 

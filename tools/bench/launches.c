@@ -1,7 +1,8 @@
 /* Several launches of numacoll-bench, whose results differ more than those of one launch do: memory
  * lies elsewhere, ranks run elsewhere. A launch is a process of a launcher that writes JSON. Each
- * party, this numacoll-bench and those of --other, has one in each launch, in an order that turns.
- * The result is the median of the launches' medians. */
+ * party has one in each round of launches, in an order that turns: this numacoll-bench, once for
+ * all algorithms that can share a launch, and those of --other. The result is the median of the
+ * launches' medians. */
 
 #include "bench.h"
 
@@ -13,13 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_PARTIES = 1 + MAX_OTHERS };
-
 static struct {
     char *command;
+    int algorithm_count;
     struct document *launch; /* [launches] */
-} party[MAX_PARTIES];
-static int parties, launches;
+} party[MAX_ALGORITHMS];
+static int parties, own_parties, launches;
+
+/* Where the algorithms of all parties are, in the order in which they are shown: first those of
+ * this numacoll-bench. */
+static struct {
+    int party, index; /* among the party's algorithms */
+} place[MAX_ALGORITHMS];
+static int algorithm_count;
 
 /* ---- commands ---- */
 
@@ -32,9 +39,44 @@ static void put_word(FILE *f, const char *word)
     fputc('\'', f);
 }
 
-/* start: the command, as the user gave it; program: what it starts, or NULL if it says so itself,
- * and is of another MPI. */
-static char *command_of(const struct options *o, const char *start, const char *program)
+/* Whether party p is told a word. One of several of this numacoll-bench is told by put_algorithms
+ * which algorithms are its own. */
+static bool is_told(int p, const struct word *word)
+{
+    switch (word->kind) {
+        case WORD_FOR_OWN:
+            return p < own_parties;
+        case WORD_OF_COPIES:
+            return p == 0;
+        case WORD_OF_CHOICE:
+            return p < own_parties && own_parties == 1;
+        default:
+            return true;
+    }
+}
+
+/* Writes the word that chooses the algorithms of party p. */
+static void put_algorithms(FILE *f, const struct options *o, int p)
+{
+    char *word = NULL;
+    size_t length;
+    FILE *w = open_memstream(&word, &length);
+
+    if (!w)
+        return;
+    fputs("--algorithms=", w);
+    for (int a = 0; a < o->algorithm_count; a++) {
+        if (place[a].party == p && o->algorithms[a].kind == KIND_ALGORITHM)
+            fprintf(w, "%s%s", place[a].index ? "," : "", o->algorithms[a].label);
+    }
+    if (fclose(w) == 0)
+        put_word(f, word);
+    free(word);
+}
+
+/* The command of party p. start: how it begins, as the user gave it; program: what it starts, or
+ * NULL if it says so itself, and is of another MPI. */
+static char *command_of(const struct options *o, int p, const char *start, const char *program)
 {
     char *command = NULL;
     size_t length;
@@ -46,9 +88,11 @@ static char *command_of(const struct options *o, const char *start, const char *
     if (program)
         put_word(f, program);
     for (int i = 0; i < o->word_count; i++) {
-        if (program || !o->words[i].of_algorithms)
+        if (is_told(p, &o->words[i]))
             put_word(f, o->words[i].text);
     }
+    if (p < own_parties && own_parties > 1)
+        put_algorithms(f, o, p);
     return fclose(f) ? NULL : command;
 }
 
@@ -59,8 +103,10 @@ static void put_raw(FILE *f, const char *raw, int p, int k)
     size_t stem = dot ? (size_t) (dot - raw) : strlen(raw);
     char other[24] = "", *word;
 
-    if (p)
-        snprintf(other, sizeof other, "-other%d", p);
+    if (p >= own_parties)
+        snprintf(other, sizeof other, "-other%d", p - own_parties + 1);
+    else if (p)
+        snprintf(other, sizeof other, "-variant%d", p);
     if (asprintf(&word, "--raw=%.*s-%d%s%s", (int) stem, raw, k + 1, other, raw + stem) < 0)
         return;
     put_word(f, word);
@@ -84,6 +130,30 @@ static char *command_of_launch(const struct options *o, int p, int k)
     return fclose(f) ? NULL : command;
 }
 
+/* Divides the algorithms among parties: those that ask the same of MPI_Init share one. */
+static void find_places(const struct options *o)
+{
+    int first[MAX_ALGORITHMS]; /* algorithm of each party */
+
+    switch_load();
+    for (int a = 0; a < o->algorithm_count; a++) {
+        int p = 0;
+        while (p < own_parties && !switch_share_launch(&o->algorithms[first[p]], &o->algorithms[a]))
+            p++;
+        if (p == own_parties)
+            first[own_parties++] = a;
+        place[a].party = p;
+        place[a].index = party[p].algorithm_count++;
+    }
+    algorithm_count = o->algorithm_count;
+    for (int i = 0; i < o->other_count; i++) {
+        int p = own_parties + i;
+        place[algorithm_count].party = p;
+        place[algorithm_count++].index = party[p].algorithm_count++;
+    }
+    parties = own_parties + o->other_count;
+}
+
 /* What is wrong, or NULL. */
 static const char *make_parties(const struct options *o)
 {
@@ -94,10 +164,10 @@ static const char *make_parties(const struct options *o)
         return "cannot read /proc/self/exe";
     self[n] = 0;
     launches = o->launches;
-    parties = 1 + o->other_count;
+    find_places(o);
     for (int p = 0; p < parties; p++) {
-        party[p].command = p ? command_of(o, o->others[p - 1], NULL)
-                             : command_of(o, o->launcher, self);
+        party[p].command = p < own_parties ? command_of(o, p, o->launcher, self)
+                                           : command_of(o, p, o->others[p - own_parties], NULL);
         party[p].launch = calloc((size_t) launches, sizeof *party[p].launch);
         if (!party[p].command || !party[p].launch)
             return "no memory for the launches";
@@ -151,10 +221,10 @@ static const char *check_document(int p, int k, struct json_object *j)
 
     if (problem)
         return problem;
-    if (p == 0 && d->options.algorithm_count + parties - 1 > MAX_ALGORITHMS)
-        return "measured too many algorithms";
-    if (p > 0 && d->options.algorithm_count != 1)
+    if (p >= own_parties && d->options.algorithm_count != 1)
         return "must be a plain numacoll-bench, which measures one algorithm";
+    if (d->options.algorithm_count != party[p].algorithm_count)
+        return "measured other algorithms than it was told";
     if (!alike(d, &party[p].launch[0], true) || (p > 0 && !alike(d, &party[0].launch[0], false)))
         return "measured other collectives, ranks, sizes or algorithms than the launches before";
     return NULL;
@@ -203,19 +273,19 @@ static int launch_all(const struct options *o)
 
 /* ---- the result of all launches ---- */
 
-/* Of a cell: the result of algorithm a of party p in launch k. */
-static const struct result *result_of(int p, int k, int m, int s, int a)
+/* Of a cell: the result of algorithm a in launch k. */
+static const struct result *result_of(int k, int m, int s, int a)
 {
-    return &party[p].launch[k].all[m].cell[s][a];
+    return &party[place[a].party].launch[k].all[m].cell[s][place[a].index];
 }
 
 /* The median over the launches of a number, which is at this offset in struct result. */
-static double median_of(int p, int m, int s, int a, size_t offset)
+static double median_of(int m, int s, int a, size_t offset)
 {
     double values[MAX_UNITS];
 
     for (int k = 0; k < launches; k++)
-        values[k] = *(const double *) ((const char *) result_of(p, k, m, s, a) + offset);
+        values[k] = *(const double *) ((const char *) result_of(k, m, s, a) + offset);
     return order_quantile(values, launches, 0.5);
 }
 
@@ -226,15 +296,15 @@ static const size_t numbers[] = {
     offsetof(struct result, mean.avg), offsetof(struct result, mean.max)};
 static const int number_count = sizeof numbers / sizeof numbers[0];
 
-static void merge(struct result *r, int p, int m, int s, int a)
+static void merge(struct result *r, const struct options *o, int m, int s, int a)
 {
     double medians[MAX_UNITS], baseline[MAX_UNITS];
 
     *r = (struct result){.min = INFINITY};
     for (int k = 0; k < launches; k++) {
-        const struct result *of = result_of(p, k, m, s, a);
+        const struct result *of = result_of(k, m, s, a);
         medians[k] = of->time.median;
-        baseline[k] = result_of(0, k, m, s, 0)->time.median;
+        baseline[k] = result_of(k, m, s, o->baseline)->time.median;
         r->min = fmin(r->min, of->min);
         r->rounds += of->rounds;
         r->calls += of->calls;
@@ -243,11 +313,11 @@ static void merge(struct result *r, int p, int m, int s, int a)
     }
     r->launches = launches;
     for (int i = 0; i < number_count; i++)
-        *(double *) ((char *) r + numbers[i]) = median_of(p, m, s, a, numbers[i]);
+        *(double *) ((char *) r + numbers[i]) = median_of(m, s, a, numbers[i]);
     stats_of_medians(r, medians, baseline, launches);
 }
 
-/* The cells of all parties, the algorithms of --other behind the own ones. */
+/* The cells of all parties. */
 static void merge_measurement(struct measurement *to, const struct options *o, int m)
 {
     const struct document *own = &party[0].launch[0];
@@ -264,10 +334,8 @@ static void merge_measurement(struct measurement *to, const struct options *o, i
         }
     }
     for (int s = 0; s < options_sizes_of(o, to->collective); s++) {
-        for (int a = 0; a < own->options.algorithm_count; a++)
-            merge(&to->cell[s][a], 0, m, s, a);
-        for (int p = 1; p < parties; p++)
-            merge(&to->cell[s][own->options.algorithm_count + p - 1], p, m, s, 0);
+        for (int a = 0; a < algorithm_count; a++)
+            merge(&to->cell[s][a], o, m, s, a);
     }
 }
 
@@ -283,8 +351,10 @@ static int write_all(const struct options *asked)
         return EXIT_FAILURE;
     }
     o.launches = launches;
-    for (int p = 1; p < parties; p++)
-        o.algorithms[o.algorithm_count++] = party[p].launch[0].options.algorithms[0];
+    for (int a = 0; a < algorithm_count; a++)
+        o.algorithms[a] = party[place[a].party].launch[0].options.algorithms[place[a].index];
+    o.algorithm_count = algorithm_count;
+    o.baseline = asked->baseline;
     for (int m = 0; m < own->count; m++)
         merge_measurement(&all[m], &o, m);
     machine_is(&own->machine);

@@ -188,6 +188,7 @@ int main(int argc, char **argv)
 {
     static struct options options;
     const char *launched = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
+    const char *problem;
     int status;
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
@@ -195,7 +196,12 @@ int main(int argc, char **argv)
         return run_alone(&options, launched);
     /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice, or
      * that of selection files */
-    switch_environment(&options);
+    problem = switch_environment(&options);
+    if (problem) {
+        if (!launched || atoi(launched) == 0)
+            fprintf(stderr, "numacoll-bench: %s\n", problem);
+        return WRONG_INPUT;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -15,8 +15,7 @@ enum {
     TRIAL_CALLS = 3,
     WARM_UP = 20, /* calls on a new communicator: numacoll serves from the second on (CREATE_AFTER),
                      and where its segment begins small it has grown by then */
-    WARM_UP_BYTES = 4 << 20, /* of these calls, at most: it grows where there are long messages */
-    INLINE_BYTES = 352       /* messages of so many bytes need no slot (PROTOCOLS.md, 3.5) */
+    WARM_UP_BYTES = 4 << 20 /* of these calls, at most: it grows where there are long messages */
 };
 
 #define SETTLE_SECONDS 0.05
@@ -43,7 +42,7 @@ static struct call new_call(const struct bench *b, int a, size_t m)
                          .ranks = b->ranks,
                          .m = m,
                          .counts = collective_counts(b->collective, b->options->counts),
-                         .floor = b->options->algorithms[a].floor};
+                         .kind = b->options->algorithms[a].kind};
 }
 
 /* Waits at the gate and then as long as this rank is to be late. *late: it was later. Returns when
@@ -62,25 +61,59 @@ static double arrive(struct bench *b, bool *late)
     return last;
 }
 
+/* Makes a call, or the copies in its place. Returns MPI's error. */
+static int make(const struct bench *b, const struct call *c)
+{
+    switch (c->kind) {
+        case KIND_FLOOR:
+            b->collective->floor(c);
+            return MPI_SUCCESS;
+        case KIND_MEMCPY:
+            floor_memcpy(b->collective, c);
+            return MPI_SUCCESS;
+        default:
+            return b->collective->make(c);
+    }
+}
+
+/* Reads what this rank has received, every byte, as a program that needs it. In several sums, so
+ * that it is done as fast as memory gives it. */
+static uint64_t read_result(const struct bench *b, const struct call *c)
+{
+    const unsigned char *result;
+    size_t n = collective_receives(b->collective, c) ? collective_result(b->collective, c, &result)
+                                                     : 0,
+           at = 0;
+    uint64_t sum[4] = {0}, word[4];
+
+    for (; at + sizeof word <= n; at += sizeof word) {
+        memcpy(word, result + at, sizeof word);
+        for (int i = 0; i < 4; i++)
+            sum[i] += word[i];
+    }
+    for (; at < n; at++)
+        sum[0] += result[at];
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
 /* Makes one call. *us: microseconds from the common start, or from when the last rank was to
  * arrive. *late: this rank began late. Returns what is wrong, or NULL. */
 static const char *timed_call(struct bench *b, struct call *c, bool verified, double *us,
                               bool *late)
 {
     double start;
-    int error = MPI_SUCCESS;
+    int error;
 
-    verified = verified && !c->floor;
+    verified = verified && c->kind == KIND_ALGORITHM;
     buffers_place(b, c);
     if (verified && b->collective->fill)
         b->collective->fill(c);
     else if (b->options->touch)
         buffers_touch(b, c);
     start = arrive(b, late);
-    if (c->floor)
-        b->collective->floor(c);
-    else
-        error = b->collective->make(c);
+    error = make(b, c);
+    if (b->options->use)
+        b->read += read_result(b, c);
     *us = 1e6 * (gate_now() - start);
     if (error != MPI_SUCCESS)
         return "the algorithm did not serve";
@@ -291,7 +324,7 @@ static bool measure_size(struct bench *b, size_t m, struct result *results)
             raw_write(b->collective->name, b->ranks, m, b->options->algorithms[a].label,
                       &series[a]);
         if (good)
-            summarise(b, &results[a], &series[a], &series[0]);
+            summarise(b, &results[a], &series[a], &series[b->options->baseline]);
         MPI_Reduce(&series[a].copies, &results[a].copies, 1, MPI_UNSIGNED, MPI_BOR, 0, b->comm);
         free(series[a].times);
         free(series[a].late);
@@ -315,8 +348,7 @@ static void settle(const struct bench *b)
     }
 }
 
-/* Bytes; 0 for a collective without a size. */
-static size_t largest_size(const struct bench *b)
+size_t largest_size(const struct bench *b)
 {
     size_t most = 0;
 
@@ -325,7 +357,7 @@ static size_t largest_size(const struct bench *b)
     return most;
 }
 
-static void warm_up(struct bench *b, int a)
+static void warm_up_calls(struct bench *b, int a)
 {
     size_t most = largest_size(b);
     struct call c = new_call(b, a, most < WARM_UP_BYTES ? most : WARM_UP_BYTES);
@@ -339,35 +371,16 @@ static void warm_up(struct bench *b, int a)
     switch_off();
 }
 
-/* Whether the algorithm says how long its queue is to be. */
-static bool names_queue(const struct algorithm *algorithm)
+/* Until the queue is as the algorithm asks: its segment is replaced after ever more calls. */
+static void warm_up(struct bench *b, int a)
 {
-    static const char *const names[] = {"queue_length", "queue_sets", "fragment_size"};
+    enum { TIMES = 4 };
+    bool grown = false;
 
-    for (int i = 0; i < algorithm->parameter_count; i++) {
-        for (int k = 0; k < 3; k++) {
-            if (!strcmp(algorithm->parameters[i].name, names[k]))
-                return true;
-        }
+    for (int i = 0; i < TIMES && !grown; i++) {
+        warm_up_calls(b, a);
+        grown = all_well(b->comm, geometry_check_queue(b, a) ? "" : NULL);
     }
-    return false;
-}
-
-/* Algorithms are compared with the queues that they ask for, unless no message goes through the
- * slots of a queue, and their text names no queue. shortened_before: segments that were shortened
- * before this algorithm had one. What is wrong, or NULL. */
-static const char *full_queue(const struct bench *b, int a, unsigned long long shortened_before)
-{
-    static char problem[512];
-    unsigned long long shortened = switch_shortened();
-
-    snprintf(problem, sizeof problem,
-             "%s, %d ranks, %s: its queue was shortened to fit MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE "
-             "(KiB): must be more, or fewer algorithms",
-             b->collective->name, b->ranks, b->options->algorithms[a].label);
-    if (names_queue(&b->options->algorithms[a]) && shortened > shortened_before)
-        return problem;
-    return largest_size(b) > INLINE_BYTES && shortened ? problem : NULL;
 }
 
 static bool make_comms(struct bench *b)
@@ -383,7 +396,7 @@ static bool make_comms(struct bench *b)
         good = all_well(b->comm, problem);
         if (good)
             warm_up(b, a);
-        good = good && all_well(b->comm, full_queue(b, a, shortened));
+        good = good && all_well(b->comm, geometry_check(b, a, shortened));
     }
     return good;
 }

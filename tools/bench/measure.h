@@ -21,6 +21,7 @@ struct bench {
     struct pool pool;
     unsigned seed; /* of the last verified call; equal on all ranks */
     uint64_t call; /* number of the next call; equal on all ranks */
+    uint64_t read; /* sum of what --use has read: a compiler must not leave that out */
 };
 
 /* Allocates the buffers. more: bytes that this rank will allocate besides. False, after a message:
@@ -33,5 +34,17 @@ void buffers_place(struct bench *bench, struct call *call);
 
 /* Writes the input of a call again, if this rank has one. */
 void buffers_touch(const struct bench *bench, const struct call *call);
+
+/* Bytes of the largest size; 0 for a collective without a size. */
+size_t largest_size(const struct bench *bench);
+
+/* ---- geometry.c: whether a variant has the queue and the levels that its name says ---- */
+
+/* What is wrong with the queue of algorithm a, which may still grow, or NULL. */
+const char *geometry_check_queue(const struct bench *bench, int a);
+
+/* What is wrong with the communicator of algorithm a, once it is warm, or NULL. shortened_before:
+ * segments that were shortened before it had one. */
+const char *geometry_check(const struct bench *bench, int a, unsigned long long shortened_before);
 
 #endif

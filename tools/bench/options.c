@@ -32,6 +32,9 @@ enum { MEASURED = 1, ALGORITHMS, WRITTEN, LAUNCHED };
 enum {
     KEY_ERROR = 256,
     KEY_TOUCH,
+    KEY_USE,
+    KEY_MEMCPY,
+    KEY_BASELINE,
     KEY_SKEW,
     KEY_COUNTS,
     KEY_RAW,
@@ -53,6 +56,8 @@ static const struct argp_option choices[] = {
     {"error", KEY_ERROR, "F", 0,
      "rounds until the medians are known to this fraction, as 1%, or the time is up", MEASURED},
     {"touch", KEY_TOUCH, 0, 0, "write the inputs again before each call", MEASURED},
+    {"use", KEY_USE, 0, 0, "each rank reads all it has received, in the time of the call",
+     MEASURED},
     {"skew", KEY_SKEW, "HOW", 0,
      "how ranks arrive at a call, within US microseconds: none, linear:US, random:US or late:US "
      "(none)",
@@ -72,6 +77,10 @@ static const struct argp_option choices[] = {
     {"floor", 'f', 0, 0,
      "last, the copies through shared memory that no algorithm avoids, as if nobody waited",
      ALGORITHMS},
+    {"memcpy", KEY_MEMCPY, 0, 0,
+     "last, one core's copy of as many bytes as a call gives a rank, by memcpy", ALGORITHMS},
+    {"baseline", KEY_BASELINE, "NAME", 0,
+     "ratios are to this one of the algorithms, or to floor or memcpy (the first)", ALGORITHMS},
     {"selection-files", 'S', 0, 0,
      "auto is what the selection files of the environment choose, not MPICH's own choice",
      ALGORITHMS},
@@ -263,6 +272,22 @@ static void parse_skew(struct argp_state *state, struct options *o, const char *
 
 /* ---- launches ---- */
 
+/* For whom an option is, among the launches. */
+static int word_kind(const struct argp_option *option)
+{
+    switch (option->key) {
+        case 'a':
+        case 'w':
+        case KEY_BASELINE:
+            return WORD_OF_CHOICE;
+        case 'f':
+        case KEY_MEMCPY:
+            return WORD_OF_COPIES;
+        default:
+            return option->group == ALGORITHMS ? WORD_FOR_OWN : WORD_FOR_ALL;
+    }
+}
+
 /* Keeps a word for the launches. */
 static void pass_on(struct argp_state *state, struct options *o, int key, const char *value)
 {
@@ -285,7 +310,7 @@ static void pass_on(struct argp_state *state, struct options *o, int key, const 
         return;
     if (length < 0)
         refuse(state, "no memory");
-    word->of_algorithms = c->group == ALGORITHMS;
+    word->kind = word_kind(c);
     o->word_count++;
 }
 
@@ -314,9 +339,10 @@ static void finish(struct argp_state *state, struct options *o)
     for (int i = 0; i < o->sweep_count; i++)
         sweep_apply(state, o, &o->sweeps[i]);
     if (o->floor)
-        floor_add(state, o);
-    if (o->floor && o->counts != COUNTS_EVEN)
-        refuse(state, "--floor: must be without --counts=%s", counts_names[o->counts]);
+        copies_add(state, o, "floor", KIND_FLOOR);
+    if (o->memcpy)
+        copies_add(state, o, "memcpy", KIND_MEMCPY);
+    baseline_find(state, o);
     check_launches(state, o);
 }
 
@@ -332,8 +358,12 @@ static bool *flag_of(struct options *o, int key)
             return &o->rotate_root;
         case KEY_TOUCH:
             return &o->touch;
+        case KEY_USE:
+            return &o->use;
         case 'f':
             return &o->floor;
+        case KEY_MEMCPY:
+            return &o->memcpy;
         case 'S':
             return &o->selection_files;
         default:
@@ -351,6 +381,8 @@ static const char **text_of(struct options *o, int key)
             return &o->json;
         case KEY_RAW:
             return &o->raw;
+        case KEY_BASELINE:
+            return &o->baseline_name;
         case KEY_RESULTS:
             return &o->results;
         case KEY_COMPARE:

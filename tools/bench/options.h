@@ -19,7 +19,11 @@ void sweep_parse(struct argp_state *state, struct options *options, const char *
 /* Replaces each algorithm of numacoll by one for each value of the sweep. */
 void sweep_apply(struct argp_state *state, struct options *options, const struct sweep *sweep);
 
-/* Adds the floor, behind all algorithms. */
-void floor_add(struct argp_state *state, struct options *options);
+/* Adds what is measured in the place of an algorithm, behind all algorithms, for this option. */
+void copies_add(struct argp_state *state, struct options *options, const char *option,
+                enum kind kind);
+
+/* Finds the algorithm that ratios are to. */
+void baseline_find(struct argp_state *state, struct options *options);
 
 #endif

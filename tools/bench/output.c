@@ -46,11 +46,12 @@ void measurement_text(const struct options *o, const struct measurement *m, char
     char skew[32];
 
     skew_text(&o->skew, skew, sizeof skew);
-    snprintf(text, n, "%s, %d ranks%s%s%s%s%s%s%s%s", m->collective->name, m->ranks,
+    snprintf(text, n, "%s, %d ranks%s%s%s%s%s%s%s%s%s", m->collective->name, m->ranks,
              counts == COUNTS_EVEN ? "" : ", counts ",
              counts == COUNTS_EVEN ? "" : counts_names[counts],
              o->off_cache && collective_has_size(m->collective) ? ", off-cache" : "",
              o->touch && collective_has_size(m->collective) ? ", inputs written again" : "",
+             o->use && collective_has_size(m->collective) ? ", results read" : "",
              o->rotate_root && m->collective->rooted ? ", every root in turn" : "",
              o->alloc_mem ? ", buffers of MPI_Alloc_mem" : "",
              o->skew.kind == SKEW_NONE ? "" : ", skew ", o->skew.kind == SKEW_NONE ? "" : skew);
@@ -92,6 +93,8 @@ static void table_head(const struct options *o, const struct measurement *m)
                "processors are the first rank's\n");
     else if (m->start_window == 0)
         printf("# ranks do not start at one moment: not all of them run\n");
+    if (o->baseline)
+        printf("# ratios are to %s\n", o->algorithms[o->baseline].label);
     printf("%9s  %-*s %11s", collective_has_size(m->collective) ? "size" : "", label_width(o),
            "algorithm", "median");
     if (o->launches)
@@ -106,7 +109,7 @@ static void table_row(const struct options *o, const char *size, int a, const st
     if (o->launches)
         printf(" %11.2f %11.2f", r->time.low, r->time.high);
     printf(" %11.2f %11.2f %11.2f %7.2f %6d", r->min, r->p90, r->p99, r->cv, r->calls);
-    if (a)
+    if (a != o->baseline)
         printf("  %.3f [%.3f..%.3f]", r->ratio.median, r->ratio.low, r->ratio.high);
     if (r->copies)
         printf("  single copy: %s", copies_text(r->copies));

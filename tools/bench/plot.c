@@ -202,7 +202,7 @@ static void write_ratios(FILE *g, const struct options *o, const struct measurem
             "maxrows %d\n",
             legend_font(o), legend_rows(o));
     ratio_axis(g, o, m);
-    gnuplot_labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[0].label);
+    gnuplot_labelled(g, "set ylabel 'time / time of ' . ", o->algorithms[o->baseline].label);
     fprintf(g, "\nplot ");
     write_series(g, o, curves ? "1:3:4:5" : "1:3:4:5:(0.6)",
                  curves ? "yerrorlines" : "boxerrorbars");

@@ -1,7 +1,8 @@
 /* Selects the algorithm that serves, by writing MPICH's variables through MPI_T while the program
  * runs. A variable's values are numbers, and not every MPICH tells MPI_T the names of these
  * numbers; they are in share/numacoll/algorithms.json, which was made when MPICH was built. main.c
- * checks the algorithms, measure.c switches between them. */
+ * checks the algorithms, measure.c switches between them. What only MPI_Init reads is set before
+ * it, alike for all algorithms; launches.c has a launch for those that ask something else. */
 
 #include "bench.h"
 
@@ -66,6 +67,89 @@ static bool exists(const char *variable)
     int index;
 
     return MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS;
+}
+
+/* ---- variables that only MPI_Init reads ---- */
+
+void switch_load(void)
+{
+    all_numbers = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
+}
+
+static bool is_per_process(const char *name)
+{
+    struct json_object *names = numbers_of("per process");
+    size_t n = names ? json_object_array_length(names) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(json_object_get_string(json_object_array_get_idx(names, i)), name))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a parameter has to be set before MPI_Init: it is one of those, and cannot be written
+ * through MPI_T; or it is the mapping, without which MPI_Init refuses a topology. */
+static bool is_of_launch(const struct algorithm *a, const struct parameter *p)
+{
+    char variable[256];
+
+    for (int i = 0; i < a->parameter_count && !strcmp(p->name, "mapping"); i++) {
+        if (!strcmp(a->parameters[i].name, "topology"))
+            return true;
+    }
+    make_name(variable, sizeof variable, PREFIX, p->name, "");
+    return is_per_process(p->name) && (algorithm_is_numacoll(a) || !numbers_of(variable));
+}
+
+/* The first such parameter from number *i on, or NULL. *i: the number after it. */
+static const struct parameter *next_of_launch(const struct algorithm *a, int *i)
+{
+    while (*i < a->parameter_count) {
+        const struct parameter *p = &a->parameters[(*i)++];
+        if (is_of_launch(a, p))
+            return p;
+    }
+    return NULL;
+}
+
+bool switch_share_launch(const struct algorithm *a, const struct algorithm *b)
+{
+    const struct parameter *p, *q;
+    int i = 0, k = 0;
+
+    if (a->kind != KIND_ALGORITHM || b->kind != KIND_ALGORITHM)
+        return true;
+    do {
+        p = next_of_launch(a, &i);
+        q = next_of_launch(b, &k);
+        if (!p != !q || (p && (strcmp(p->name, q->name) || strcmp(p->value, q->value))))
+            return false;
+    } while (p);
+    return true;
+}
+
+/* What is wrong, or NULL. */
+static const char *set_for_launch(const struct options *o)
+{
+    const struct algorithm *first = &o->algorithms[0];
+    const struct parameter *p;
+
+    for (int a = 1; a < o->algorithm_count; a++) {
+        if (switch_share_launch(first, &o->algorithms[a]))
+            continue;
+        snprintf(problem, sizeof problem,
+                 "--algorithms: %s and %s: must be in launches of their own, by --launches: only "
+                 "MPI_Init reads what they ask",
+                 first->label, o->algorithms[a].label);
+        return problem;
+    }
+    for (int i = 0; (p = next_of_launch(first, &i));) {
+        char variable[256];
+        make_name(variable, sizeof variable, PREFIX, p->name, "");
+        setenv(variable, p->value, 1);
+    }
+    return NULL;
 }
 
 /* ---- texts that say what is wrong: "WHAT; there are A, B" ---- */
@@ -139,13 +223,19 @@ static void make_room(int algorithms)
     setenv("MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", text, 0);
 }
 
-void switch_environment(const struct options *o)
+const char *switch_environment(const struct options *o)
 {
+    const char *error;
+
     if (PLAIN)
-        return;
+        return NULL;
     files_choose = o->selection_files;
     make_room(o->algorithm_count);
-    all_numbers = json_object_from_file(NUMACOLL_SHARE "/algorithms.json");
+    switch_load();
+    error = set_for_launch(o);
+    if (error)
+        return error;
+    geometry_listen(o);
     setenv(PREFIX "COLLECTIVES", "none", 1);
     if (!files_choose) {
         setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
@@ -153,6 +243,7 @@ void switch_environment(const struct options *o)
         setenv("MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
     }
     collective_each(device_chooses);
+    return NULL;
 }
 
 const char *switch_init(void)
@@ -183,11 +274,15 @@ static const char *check_parameter(const struct algorithm *a, const struct param
         append("no such variable", "");
         return not_among_variables(false);
     }
+    if (!strcmp(p->name, "collectives")) {
+        append("must not be given: an algorithm is chosen by its name", "");
+        return problem;
+    }
     if (numbers && !json_object_object_get_ex(numbers, p->value, NULL)) {
         append("no such value", "");
         return not_among(numbers);
     }
-    if (!numbers && !algorithm_is_numacoll(a)) {
+    if (!numbers && !algorithm_is_numacoll(a) && !is_of_launch(a, p)) {
         append("only enumerated variables can be written for ", a->name);
         return not_among_variables(true);
     }
@@ -414,8 +509,10 @@ const char *switch_on(const struct algorithm *a)
      * job's */
     if (!error && !algorithm_is_numacoll(a) && !(files_choose && !strcmp(a->name, "auto")))
         error = write_other(PREFIX "YIELD", "off");
-    for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++)
-        error = write_parameter(&a->parameters[i]);
+    for (int i = 0; i < a->parameter_count && !error && !algorithm_is_numacoll(a); i++) {
+        if (!is_of_launch(a, &a->parameters[i]))
+            error = write_parameter(&a->parameters[i]);
+    }
     open_counter(a);
     return error;
 }
@@ -442,6 +539,16 @@ void switch_off(void)
 
 /* ---- parameters as info keys ---- */
 
+/* Whether the algorithm has parameters that are info keys. */
+static bool has_keys(const struct algorithm *a)
+{
+    bool has = false;
+
+    for (int i = 0; i < a->parameter_count && algorithm_is_numacoll(a); i++)
+        has = has || !is_of_launch(a, &a->parameters[i]);
+    return has;
+}
+
 /* Checks that the communicator has the keys: MPI ignores a key it does not know. */
 static const char *check_keys(MPI_Comm comm, const struct algorithm *a)
 {
@@ -452,6 +559,8 @@ static const char *check_keys(MPI_Comm comm, const struct algorithm *a)
     for (int i = 0; i < a->parameter_count && !error; i++) {
         char key[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL + 1];
         int flag;
+        if (is_of_launch(a, &a->parameters[i]))
+            continue;
         snprintf(key, sizeof key, "numacoll_%s", a->parameters[i].name);
         MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
         if (!flag) {
@@ -486,13 +595,14 @@ MPI_Comm switch_comm(const struct algorithm *a, MPI_Comm comm, const char **erro
     int mpi_error, class;
 
     *error = NULL;
-    if (!algorithm_is_numacoll(a) || a->parameter_count == 0)
+    if (!has_keys(a))
         return comm;
     MPI_Info_create(&info);
     for (int i = 0; i < a->parameter_count; i++) {
         char key[MPI_MAX_INFO_KEY];
         snprintf(key, sizeof key, "numacoll_%s", a->parameters[i].name);
-        MPI_Info_set(info, key, a->parameters[i].value);
+        if (!is_of_launch(a, &a->parameters[i]))
+            MPI_Info_set(info, key, a->parameters[i].value);
     }
     *error = select_for_order(a);
     mpi_error = MPI_Comm_dup_with_info(comm, info, &own);

@@ -99,18 +99,50 @@ void job_make(struct job *j, const struct options *o)
     group_nodes(j, o->cluster.levels);
 }
 
+struct nc_scan_plan job_scan(const struct job *j, bool exclusive, int rank)
+{
+    int radix = nc_select_scan_radix(&j->situation);
+    struct nc_scan_plan plan;
+
+    nc_scan_make(&plan, allocate(nc_scan_bytes(j->here.ranks, radix)), j->numa.groups.of[0],
+                 j->here.ranks, radix, exclusive, rank);
+    return plan;
+}
+
 struct nc_model_link job_link(const struct job *j, int level)
 {
     return j->options->links.link[j->nodes.name[level]];
 }
 
-bool job_can_be_sliced(const struct job *j)
+int job_rows(const struct job *j)
 {
     int *column = allocate(sizeof *column * (size_t) j->here.ranks);
-    bool can = nc_groups_column(&j->numa.groups, 0, column) > 0;
+    int rows = nc_groups_column(&j->numa.groups, 0, column);
 
     free(column);
-    return can;
+    return rows;
+}
+
+int job_mates(const struct job *j)
+{
+    int rows = job_rows(j);
+
+    return rows ? j->here.ranks / rows : 0;
+}
+
+bool job_has_room_for_blocks(const struct job *j)
+{
+    return (size_t) j->cluster.locations.ranks * sizeof(double) <= NC_CHUNK;
+}
+
+int job_level(const struct job *j, int from, int to)
+{
+    const struct nc_groups *groups = &j->data.groups;
+    int level = 0;
+
+    while (level < groups->levels - 1 && groups->of[level][from] != groups->of[level][to])
+        level++;
+    return level;
 }
 
 void job_describe(const struct job *j, struct table *t)

@@ -15,6 +15,7 @@
 #include "core/nc_level_spec.h"
 #include "core/nc_nodes.h"
 #include "core/nc_route.h"
+#include "core/nc_scan.h"
 #include "core/nc_select.h"
 #include "model/nc_model_papers.h"
 
@@ -36,8 +37,27 @@ enum over {
     OVER_RANKS
 };
 
-/* The collectives that predict and why know; messages knows those up to ALLREDUCE. */
-enum collective { BCAST, REDUCE, ALLREDUCE, SCATTER, GATHER, ALLGATHER, BARRIERS, COLLECTIVES };
+/* The collectives; messages knows those up to ALLREDUCE. */
+enum collective {
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    SCATTER,
+    SCATTERV,
+    GATHER,
+    GATHERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    BARRIERS,
+    COLLECTIVES
+};
 
 /* The algorithms of tree, a bit each. */
 enum tree {
@@ -157,11 +177,23 @@ void job_make(struct job *job, const struct options *options);
 /* Groups the ranks of the first node by a set of levels. */
 void job_group(const struct job *job, unsigned levels, struct nc_levels *made);
 
+/* The steps of a scan of one of these ranks, as the library makes them. */
+struct nc_scan_plan job_scan(const struct job *job, bool exclusive, int rank);
+
 /* What a message between two units of a level above the node costs. */
 struct nc_model_link job_link(const struct job *job, int level);
 
-/* Whether a message can be reduced by slices: the NUMA nodes have the same number of ranks. */
-bool job_can_be_sliced(const struct job *job);
+/* The NUMA nodes of these ranks if they are the rows of a table, all with the same number of ranks;
+ * else 0. And the ranks of a row. */
+int job_rows(const struct job *job);
+int job_mates(const struct job *job);
+
+/* Whether a chunk of a Reduce_scatter between nodes has room for a number, of 8 bytes, of each
+ * block. */
+bool job_has_room_for_blocks(const struct job *job);
+
+/* The level of `data` that a line crosses on its way from one of these ranks to another. */
+int job_level(const struct job *job, int from, int to);
 
 /* Adds the facts that say which ranks and nodes there are. */
 void job_describe(const struct job *job, struct table *table);

@@ -12,11 +12,8 @@
 #include <stdlib.h>
 
 #include "common/arguments.h"
-#include "model.h"
-#include "model/nc_pipeline.h"
+#include "predict.h"
 #include "shm/nc_reduce.h"
-
-typedef struct nc_pipeline_stages stages;
 
 /* An algorithm: how each group inside a node and each group of nodes works. */
 struct algorithm {
@@ -27,11 +24,6 @@ struct algorithm {
 };
 
 enum { CHAIN_ALL = 1, NOTICE_DEGREE = 8 /* BCAST_TREE_K by default */ };
-
-struct predicted {
-    uint64_t fragment, chunk; /* bytes; chunk 0: there is one node */
-    double seconds;
-};
 
 /* ---- trees ---- */
 
@@ -75,13 +67,12 @@ static double depth(const struct nc_tree_spec *tree, int p)
 
 /* ---- inside a node ---- */
 
-static struct nc_model_link line_of(const struct job *j, int level)
+struct nc_model_link predict_line(const struct job *j, int level)
 {
     return j->options->lines.link[j->data.name[level]];
 }
 
-/* A copy in a rank's own memory. */
-static struct nc_model_link own_copy(const struct job *j)
+struct nc_model_link predict_own_copy(const struct job *j)
 {
     return (struct nc_model_link){0, j->options->lines.link[NC_LEVEL_L2].beta};
 }
@@ -100,7 +91,7 @@ static int largest_group(const struct nc_groups *g, int level)
 static void add_memory(stages *s, const struct job *j, int bytes, bool at_once)
 {
     double beta = bytes * largest_group(&j->numa.groups, 0) * j->options->memory,
-           waits = beta - own_copy(j).beta;
+           waits = beta - predict_own_copy(j).beta;
 
     nc_pipeline_push(s, (struct nc_model_link){0, at_once && waits > 0 ? waits : 0},
                      (struct nc_model_link){0, beta});
@@ -111,11 +102,11 @@ static void add_memory(stages *s, const struct job *j, int bytes, bool at_once)
  * notification has come; a rank that leads a group below copies twice. */
 static void add_down(stages *s, const struct job *j, const struct algorithm *a, int levels)
 {
-    nc_pipeline_add(s, own_copy(j), 1, 1);
+    nc_pipeline_add(s, predict_own_copy(j), 1, 1);
     for (int l = levels - 1; l >= 0; l--) {
-        struct nc_model_link line = line_of(j, l);
+        struct nc_model_link line = predict_line(j, l);
         int p = largest_group(&j->data.groups, l);
-        double again = l > 0 ? own_copy(j).beta : 0;
+        double again = l > 0 ? predict_own_copy(j).beta : 0;
 
         if (p == 1)
             continue;
@@ -124,15 +115,16 @@ static void add_down(stages *s, const struct job *j, const struct algorithm *a, 
                 s, (struct nc_model_link){depth(&a->notice, p) * line.alpha, line.beta + again},
                 (struct nc_model_link){line.alpha, line.beta + again});
         else
-            nc_pipeline_push(s,
-                             (struct nc_model_link){depth(&a->tree, p) * line.alpha,
-                                                    depth(&a->tree, p) * line.beta},
-                             (struct nc_model_link){line.alpha, line.beta + own_copy(j).beta});
+            nc_pipeline_push(
+                s,
+                (struct nc_model_link){depth(&a->tree, p) * line.alpha,
+                                       depth(&a->tree, p) * line.beta},
+                (struct nc_model_link){line.alpha, line.beta + predict_own_copy(j).beta});
     }
     add_memory(s, j, 2, a->tree.kind == NC_TREE_FLAT);
 }
 
-static struct nc_model_link combining(const struct job *j, struct nc_model_link link)
+struct nc_model_link predict_combining(const struct job *j, struct nc_model_link link)
 {
     return (struct nc_model_link){link.alpha, link.beta + j->options->combine};
 }
@@ -148,7 +140,7 @@ static void add_chain_of_all(stages *s, const struct job *j)
         int steps = left - (units - 1);
 
         if (steps > 0)
-            nc_pipeline_add(s, combining(j, line_of(j, l)), steps, 1);
+            nc_pipeline_add(s, predict_combining(j, predict_line(j, l)), steps, 1);
         left = units - 1;
     }
 }
@@ -156,21 +148,20 @@ static void add_chain_of_all(stages *s, const struct job *j)
 /* The way up. */
 static void add_up(stages *s, const struct job *j, const struct algorithm *a, int levels)
 {
-    nc_pipeline_add(s, own_copy(j), 1, 1);
+    nc_pipeline_add(s, predict_own_copy(j), 1, 1);
     add_memory(s, j, 4, false); /* in, the operand of another rank, twice to combine them */
     if (a->version == CHAIN_ALL) {
         add_chain_of_all(s, j);
         return;
     }
     for (int l = 0; l < levels; l++)
-        add_tree(s, combining(j, line_of(j, l)), a->tree.kind, a->tree.k,
+        add_tree(s, predict_combining(j, predict_line(j, l)), a->tree.kind, a->tree.k,
                  largest_group(&j->data.groups, l));
 }
 
 /* ---- between nodes ---- */
 
-/* A time that is linear in bytes, known for 0 and for a MiB. */
-static struct nc_model_link linear(double none, double mib)
+struct nc_model_link predict_linear(double none, double mib)
 {
     return (struct nc_model_link){none, (mib - none) / (1 << 20)};
 }
@@ -180,20 +171,21 @@ static struct nc_model_link exchange(const struct job *j, enum nc_algorithm algo
                                      struct nc_model_link link, int p)
 {
     uint64_t mib = 1 << 20;
-    struct nc_model_link both = combining(j, link);
+    struct nc_model_link both = predict_combining(j, link);
 
     switch (algorithm) {
         case NC_SAG:
-            return linear(nc_model_scatter_allgather(link, p, 0),
-                          nc_model_scatter_allgather(link, p, mib));
+            return predict_linear(nc_model_scatter_allgather(link, p, 0),
+                                  nc_model_scatter_allgather(link, p, mib));
         case NC_RD:
-            return linear(nc_model_doubling(both, p, 0), nc_model_doubling(both, p, mib));
+            return predict_linear(nc_model_doubling(both, p, 0), nc_model_doubling(both, p, mib));
         case NC_RING:
             return (struct nc_model_link){2 * (p - 1) * link.alpha,
                                           (p - 1) * (link.beta + both.beta) / p};
         default: /* by halves, and back */
             link.beta = (link.beta + both.beta) / 2;
-            return linear(nc_model_rabenseifner(link, p, 0), nc_model_rabenseifner(link, p, mib));
+            return predict_linear(nc_model_rabenseifner(link, p, 0),
+                                  nc_model_rabenseifner(link, p, mib));
     }
 }
 
@@ -215,8 +207,8 @@ static void add_level(stages *s, const struct job *j, int level, struct nc_group
     int p = j->nodes.largest[level];
 
     if (by.algorithm <= NC_CHAIN)
-        add_tree(s, combines ? combining(j, link) : link, (enum nc_tree_kind) by.algorithm, by.k,
-                 p);
+        add_tree(s, combines ? predict_combining(j, link) : link, (enum nc_tree_kind) by.algorithm,
+                 by.k, p);
     else if (p > 1)
         nc_pipeline_add(s, exchange(j, by.algorithm, link, p), 1, 1);
 }
@@ -261,6 +253,11 @@ static uint64_t fragment_of(const struct job *j, const struct algorithm *a, uint
     return m <= NC_INLINE_BYTES ? NC_INLINE_BYTES : f;
 }
 
+uint64_t predict_fragment(const struct job *j, uint64_t m)
+{
+    return fragment_of(j, &(struct algorithm){0}, m);
+}
+
 /* Bcast, down, or Reduce, up. */
 static struct predicted one_way(const struct job *j, const struct algorithm *a, uint64_t m, bool up)
 {
@@ -282,7 +279,7 @@ static struct predicted one_way(const struct job *j, const struct algorithm *a, 
 /* All ranks of a team of p combine a share of the operands of all, then gather the shares. */
 static double slices(const struct job *j, struct nc_model_link line, int p, double m)
 {
-    struct nc_model_link both = combining(j, line);
+    struct nc_model_link both = predict_combining(j, line);
 
     return p < 2 ? 0 : (p - 1) * (2 * line.alpha + m / p * (both.beta + line.beta));
 }
@@ -293,9 +290,10 @@ static struct predicted sliced(const struct job *j, uint64_t m)
     int columns = j->here.ranks / rows;
 
     return (struct predicted){
-        .fragment = fragment_of(j, &(struct algorithm){0}, m),
-        .seconds = nc_model_message(own_copy(j), m) + slices(j, line_of(j, 0), rows, (double) m) +
-                   slices(j, line_of(j, levels - 1), columns, (double) m / rows)};
+        .fragment = predict_fragment(j, m),
+        .seconds = nc_model_message(predict_own_copy(j), m) +
+                   slices(j, predict_line(j, 0), rows, (double) m) +
+                   slices(j, predict_line(j, levels - 1), columns, (double) m / rows)};
 }
 
 static struct predicted symmetric(const struct job *j, uint64_t m)
@@ -303,9 +301,10 @@ static struct predicted symmetric(const struct job *j, uint64_t m)
     int levels = j->data.groups.levels;
 
     return (struct predicted){
-        .fragment = fragment_of(j, &(struct algorithm){0}, m),
-        .seconds = nc_model_message(own_copy(j), m) +
-                   (j->here.ranks - 1) * nc_model_message(combining(j, line_of(j, levels - 1)), m)};
+        .fragment = predict_fragment(j, m),
+        .seconds = nc_model_message(predict_own_copy(j), m) +
+                   (j->here.ranks - 1) *
+                       nc_model_message(predict_combining(j, predict_line(j, levels - 1)), m)};
 }
 
 /* rb and rab on any number of nodes, by chunks: up, among the members of the highest level, down.
@@ -345,7 +344,7 @@ static struct predicted up_and_down(const struct job *j, const struct algorithm 
  * of each other node together; in an allgather each rank copies all blocks. */
 static struct predicted blocks(const struct job *j, uint64_t m, bool all)
 {
-    struct nc_model_link far = line_of(j, j->data.groups.levels - 1), link = {0, 0};
+    struct nc_model_link far = predict_line(j, j->data.groups.levels - 1), link = {0, 0};
     int ranks = j->here.ranks, nodes = j->nodes.count, others = ranks - 1;
     double seconds;
 
@@ -355,9 +354,8 @@ static struct predicted blocks(const struct job *j, uint64_t m, bool all)
         others = j->cluster.locations.ranks - 1;
     seconds = (nodes - 1) * nc_model_message(link, m * (uint64_t) ranks);
     if (ranks > 1)
-        seconds += nc_model_message(own_copy(j), m) + others * nc_model_message(far, m);
-    return (struct predicted){.fragment = fragment_of(j, &(struct algorithm){0}, m),
-                              .seconds = seconds};
+        seconds += nc_model_message(predict_own_copy(j), m) + others * nc_model_message(far, m);
+    return (struct predicted){.fragment = predict_fragment(j, m), .seconds = seconds};
 }
 
 static struct predicted predict(const struct job *j, const struct algorithm *a)
@@ -373,22 +371,28 @@ static struct predicted predict(const struct job *j, const struct algorithm *a)
                    : a->version == NC_ALLREDUCE_SLICED  ? sliced(j, o->message)
                                                         : up_and_down(j, a, o->message);
         default:
-            return blocks(j, o->message, o->collective == ALLGATHER);
+            return blocks(j, o->message, o->collective == ALLGATHER || o->collective == ALLGATHERV);
     }
 }
 
 /* ---- rows ---- */
 
+void predict_row(struct table *t, const char *between, const char *inside,
+                 const struct predicted *p, bool is_auto)
+{
+    table_text(t, between);
+    table_text(t, inside);
+    table_number(t, (double) p->fragment);
+    table_number(t, p->chunk ? (double) p->chunk : (double) NAN);
+    table_number(t, 1e6 * p->seconds);
+    table_text(t, is_auto ? "auto" : "");
+}
+
 static void add_row(const struct job *j, struct table *t, const struct algorithm *a, bool is_auto)
 {
     struct predicted p = predict(j, a);
 
-    table_text(t, a->above);
-    table_text(t, a->inside);
-    table_number(t, (double) p.fragment);
-    table_number(t, p.chunk ? (double) p.chunk : (double) NAN);
-    table_number(t, 1e6 * p.seconds);
-    table_text(t, is_auto ? "auto" : "");
+    predict_row(t, a->above, a->inside, &p, is_auto);
 }
 
 static const struct algorithm bcasts[] = {
@@ -417,6 +421,24 @@ static int own_bcast(const struct job *j)
 static int own_reduce(const struct job *j, uint64_t m)
 {
     return (int) nc_select_reduce(&j->situation, m, NC_REDUCE_INLINE);
+}
+
+void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
+{
+    const struct algorithm *a = &reduces[own_reduce(j, m)];
+    stages inside = {0};
+
+    add_up(&inside, j, a, j->data.groups.levels);
+    add_node(s, &inside, m, fragment_of(j, a, m));
+}
+
+void predict_bcast_inside(stages *s, const struct job *j, uint64_t m)
+{
+    const struct algorithm *a = &bcasts[own_bcast(j)];
+    stages inside = {0};
+
+    add_down(&inside, j, a, j->data.groups.levels);
+    add_node(s, &inside, m, fragment_of(j, a, m));
 }
 
 static const struct between {
@@ -461,7 +483,7 @@ static void add_allreduce(const struct job *j, struct table *t)
                                         [NC_ALLREDUCE_SLICED] = "sliced",
                                         [NC_ALLREDUCE_RB] = "rb"};
     struct algorithm a = {.between = {NC_RD, 0}, .notice = bcasts[own_bcast(j)].notice};
-    bool sliceable = job_can_be_sliced(j);
+    bool sliceable = job_rows(j) > 0;
 
     if (j->nodes.count > 1) {
         a.above = "auto";
@@ -488,6 +510,45 @@ static void add_allreduce(const struct job *j, struct table *t)
     }
 }
 
+static void add_reduce(const struct job *j, struct table *t)
+{
+    uint64_t m = j->options->message;
+
+    if (j->nodes.count > 1)
+        m = chunk_of(j, &reduces[0].between, m);
+    add_one_way(j, t, reduces, 5, own_reduce(j, m), &halves);
+}
+
+static void add_rows(const struct job *j, struct table *t)
+{
+    switch (j->options->collective) {
+        case BCAST:
+            add_one_way(j, t, bcasts, 7, own_bcast(j), &scatters);
+            break;
+        case REDUCE:
+            add_reduce(j, t);
+            break;
+        case ALLREDUCE:
+            add_allreduce(j, t);
+            break;
+        case ALLTOALL:
+        case ALLTOALLV:
+        case ALLTOALLW:
+            predict_alltoall(j, t);
+            break;
+        case REDUCE_SCATTER:
+        case REDUCE_SCATTER_BLOCK:
+            predict_reduce_scatter(j, t);
+            break;
+        case SCAN:
+        case EXSCAN:
+            predict_scan(j, t);
+            break;
+        default:
+            add_row(j, t, &(struct algorithm){.above = "-", .inside = "one way"}, true);
+    }
+}
+
 void predict_fill(const struct options *o, struct table *t)
 {
     static const char *const columns[] = {"between", "inside", "fragment", "chunk", "us", "choice"};
@@ -503,17 +564,7 @@ void predict_fill(const struct options *o, struct table *t)
     job_describe(&j, t);
     for (int i = 0; i < 6; i++)
         table_column(t, columns[i], i == 4);
-    if (o->collective == BCAST)
-        add_one_way(&j, t, bcasts, 7, own_bcast(&j), &scatters);
-    else if (o->collective == REDUCE)
-        add_one_way(&j, t, reduces, 5,
-                    own_reduce(&j, j.nodes.count > 1 ? chunk_of(&j, &reduces[0].between, o->message)
-                                                     : o->message),
-                    &halves);
-    else if (o->collective == ALLREDUCE)
-        add_allreduce(&j, t);
-    else
-        add_row(&j, t, &(struct algorithm){.above = "-", .inside = "one way"}, true);
+    add_rows(&j, t);
     table_draw_as(t, &(struct table_picture){.bars = true,
                                              .title = "Times by the formulas of pipelines",
                                              .y = "microseconds"});

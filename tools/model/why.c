@@ -50,6 +50,21 @@ static void add_fragments(const struct why *w, uint64_t bytes)
         "most a slot");
 }
 
+static void add_chain_fragments(const struct why *w, uint64_t bytes)
+{
+    char choice[80];
+
+    snprintf(choice, sizeof choice, "fragments of %llu bytes",
+             (unsigned long long) nc_select_chain_fragment(w->job->situation.ranks, bytes));
+    add(w, "node", "FRAGMENT_RULE", choice, "the segment of a chain with the least modelled time");
+}
+
+/* Bytes that a send ring holds. */
+static uint64_t ring_bytes(const struct why *w)
+{
+    return (uint64_t) w->job->geometry.slots * w->job->geometry.slot_bytes;
+}
+
 static void add_bcast(const struct why *w, uint64_t bytes)
 {
     const struct nc_situation *s = &w->job->situation;
@@ -69,14 +84,10 @@ static void add_reduce(const struct why *w, uint64_t bytes)
                                        [NC_REDUCE_CHAIN_ALL] = "chain_all"};
     const struct nc_situation *s = &w->job->situation;
     enum nc_reduce_way way = nc_select_reduce(s, bytes, NC_REDUCE_INLINE);
-    char choice[80];
 
     add(w, "node", "REDUCE_GROUP", ways[way], nc_select_reduce_rule(s, bytes, NC_REDUCE_INLINE));
-    if (way != NC_REDUCE_CHAIN_ALL)
-        return;
-    snprintf(choice, sizeof choice, "fragments of %llu bytes",
-             (unsigned long long) nc_select_chain_fragment(s->ranks, bytes));
-    add(w, "node", "FRAGMENT_RULE", choice, "the segment of a chain with the least modelled time");
+    if (way == NC_REDUCE_CHAIN_ALL)
+        add_chain_fragments(w, bytes);
 }
 
 static void add_barrier(const struct why *w)
@@ -99,7 +110,7 @@ static void add_allreduce(const struct why *w)
 {
     const struct nc_situation *s = &w->job->situation;
     enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_REDUCE_INLINE),
-                              made = nc_select_possible(rule, job_can_be_sliced(w->job), true);
+                              made = nc_select_possible(rule, job_rows(w->job) > 0, true);
 
     if (w->job->nodes.count > 1) {
         add(w, "nodes", "ALLREDUCE_VERSION", "rab",
@@ -112,10 +123,8 @@ static void add_allreduce(const struct why *w)
         made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_REDUCE_INLINE)
                      : "sliced is not possible, the NUMA nodes have different numbers of ranks");
     if (made == NC_ALLREDUCE_RB) {
-        uint64_t ring = (uint64_t) w->job->geometry.slots * w->job->geometry.slot_bytes;
-
         add_reduce(w, w->bytes);
-        add_bcast(w, w->bytes < ring ? w->bytes : ring);
+        add_bcast(w, w->bytes < ring_bytes(w) ? w->bytes : ring_bytes(w));
     }
 }
 
@@ -126,7 +135,7 @@ static const char *const algorithm_names[] = {
     [NC_CHAIN] = "chain", [NC_RSG] = "rsg",   [NC_SAG] = "sag",
     [NC_RD] = "rd",       [NC_RSAG] = "rsag", [NC_RING] = "ring"};
 
-static void add_level(const struct why *w, int level, const char *setting,
+static void add_level(const struct why *w, int level, int members, const char *setting,
                       struct nc_group_algorithm by)
 {
     struct nc_model_link link = job_link(w->job, level);
@@ -135,9 +144,20 @@ static void add_level(const struct why *w, int level, const char *setting,
 
     snprintf(choice, sizeof choice, degree ? "%s/%d" : "%s", algorithm_names[by.algorithm], by.k);
     snprintf(rule, sizeof rule,
-             "the least modelled time among %d, with %g us per message and %g ns per byte",
-             w->job->nodes.largest[level], 1e6 * link.alpha, 1e9 * link.beta);
+             "the least modelled time among %d, with %g us per message and %g ns per byte", members,
+             1e6 * link.alpha, 1e9 * link.beta);
     add(w, nc_level_name(w->job->nodes.name[level]), setting, choice, rule);
+}
+
+/* The chunk of a message of so many bytes that passes these levels. */
+static void add_window(struct why *w, const struct nc_select_level *level, uint64_t bytes)
+{
+    size_t chunk = nc_select_chunk(level, w->job->nodes.groups.levels, bytes, 1);
+    char choice[40];
+
+    w->chunk = bytes < chunk ? bytes : chunk;
+    snprintf(choice, sizeof choice, "%zu bytes", chunk);
+    add(w, "nodes", "WINDOW", choice, "the least of the best chunks of these levels");
 }
 
 /* The trees of all levels in one direction, or, `exchanges`, an allreduce on the highest; and the
@@ -147,8 +167,6 @@ static void add_above(struct why *w, const char *setting, bool exchanges)
     const struct nc_nodes *nodes = &w->job->nodes;
     struct nc_select_level level[NC_LEVELS + 1];
     int levels = nodes->groups.levels;
-    char choice[40];
-    size_t chunk;
 
     if (nodes->count < 2)
         return;
@@ -159,14 +177,12 @@ static void add_above(struct why *w, const char *setting, bool exchanges)
         level[l] = (struct nc_select_level){
             .link = link, .members = members, .by = nc_select_tree(link, members, w->bytes, 1)};
         if (exchanges && l == levels - 1)
-            add_level(w, l, "ALLREDUCE_GROUP", nc_select_exchange(link, members, w->bytes));
+            add_level(w, l, members, "ALLREDUCE_GROUP",
+                      nc_select_exchange(link, members, w->bytes));
         else
-            add_level(w, l, setting, level[l].by);
+            add_level(w, l, members, setting, level[l].by);
     }
-    chunk = nc_select_chunk(level, levels, w->bytes, 1);
-    w->chunk = w->bytes < chunk ? w->bytes : chunk;
-    snprintf(choice, sizeof choice, "%zu bytes", chunk);
-    add(w, "nodes", "WINDOW", choice, "the least of the best chunks of these levels");
+    add_window(w, level, w->bytes);
 }
 
 /* ---- all ---- */
@@ -175,6 +191,106 @@ static void add_one_way(const struct why *w)
 {
     add(w, "node", "-", "one way", "there is nothing to choose");
     add_fragments(w, w->bytes);
+}
+
+/* In alltoallv and alltoallw the bytes are those of an average block. */
+static void add_alltoall(const struct why *w, bool equal)
+{
+    int rows = job_rows(w->job), mates = job_mates(w->job);
+    bool by_rows = equal && nc_select_alltoall_rows(rows, mates, w->bytes);
+
+    if (w->job->nodes.count > 1)
+        add(w, "nodes", "-", "a message for each pair of ranks",
+            "always: blocks go from rank to rank");
+    add(w, "node", "-", by_rows ? "by rows" : "each block by itself",
+        equal ? nc_select_alltoall_rule(rows, mates, w->bytes)
+              : "blocks with lengths of their own, of which a rank knows its own ones only");
+    add_fragments(w, by_rows ? (uint64_t) mates * w->bytes : w->bytes);
+}
+
+/* Between nodes the vector goes to parts, one for each node. */
+static void add_parts(struct why *w, uint64_t vector)
+{
+    const struct nc_nodes *nodes = &w->job->nodes;
+    int levels = nodes->groups.levels, top = levels - 1;
+    enum nc_algorithm by = nc_select_parts(job_link(w->job, top), nodes->count,
+                                           vector < NC_CHUNK ? vector : NC_CHUNK);
+    struct nc_select_level level[NC_LEVELS + 1];
+
+    add_level(w, top, nodes->count, "ALLREDUCE_GROUP", (struct nc_group_algorithm){by, 0});
+    for (int l = 0; l < levels; l++) {
+        struct nc_model_link link = job_link(w->job, l);
+        level[l] = (struct nc_select_level){
+            .link = link,
+            .members = nodes->largest[l],
+            .by = nc_select_exchange(link, nodes->largest[l], vector)};
+    }
+    add_window(w, level, vector);
+}
+
+static void add_reduce_scatter(struct why *w)
+{
+    uint64_t vector = w->bytes * (uint64_t) w->job->cluster.locations.ranks;
+    int rows = job_rows(w->job), mates = job_mates(w->job);
+
+    if (vector == 0) {
+        add(w, "-", "-", "nothing", "no elements: nobody waits for anybody");
+    } else if (w->job->nodes.count == 1) {
+        add(w, "node", "-",
+            nc_select_reduce_scatter_rows(rows, mates) ? "by rows" : "each rank its own block",
+            nc_select_reduce_scatter_rule(rows, mates));
+        add_fragments(w, vector < ring_bytes(w) ? vector : ring_bytes(w));
+    } else if (!job_has_room_for_blocks(w->job)) {
+        add(w, "nodes", "-", "reduced to rank 0, which scatters it",
+            "so many ranks that a chunk has no room for a number of each block");
+    } else {
+        add_parts(w, vector);
+        add_reduce(w, w->chunk);
+        add(w, "node", "-", "scatter", "always: the leader gives each rank its piece of a chunk");
+    }
+}
+
+static void add_scan_inside(const struct why *w, uint64_t bytes, bool exclusive)
+{
+    const struct nc_situation *s = &w->job->situation;
+    const char *rule = nc_select_scan_rule(s, bytes, NC_REDUCE_INLINE);
+    char choice[80];
+
+    if (s->ranks == 1) {
+        add(w, "node", "-", "nothing", "one rank");
+    } else if (nc_select_scan(s, bytes, NC_REDUCE_INLINE) == NC_SCAN_CHAIN) {
+        add(w, "node", "-", "chain", rule);
+        add_chain_fragments(w, bytes);
+    } else {
+        struct nc_scan_plan plan = job_scan(w->job, exclusive, 0);
+        snprintf(choice, sizeof choice, "steps: %d up, %d across, %d down", plan.up, plan.across,
+                 plan.down);
+        add(w, "node", "-", choice, rule);
+        snprintf(choice, sizeof choice, "radix %d", nc_select_scan_radix(s));
+        add(w, "node", "-", choice, nc_select_scan_radix_rule(s));
+    }
+}
+
+static void add_scan(struct why *w, bool exclusive)
+{
+    const struct nc_nodes *nodes = &w->job->nodes;
+    uint64_t chunks = nc_frag_count(w->bytes, NC_CHUNK);
+    char choice[40];
+
+    if (nodes->count > 1 && !nodes->consecutive) {
+        add(w, "nodes", "-", "doubling, of all ranks",
+            "the ranks of a node do not follow each other, and all are combined in their order");
+        return;
+    }
+    if (nodes->count > 1) {
+        bool chain = nc_select_scan_nodes(nodes->count, chunks) == NC_SCAN_CHAIN;
+        add(w, "nodes", "-", chain ? "chain" : "doubling",
+            nc_select_scan_nodes_rule(nodes->count, chunks));
+        snprintf(choice, sizeof choice, "%d bytes", NC_CHUNK);
+        add(w, "nodes", "WINDOW", choice, "always: the most that a chunk may have");
+        w->chunk = w->bytes < NC_CHUNK ? w->bytes : NC_CHUNK;
+    }
+    add_scan_inside(w, w->chunk, exclusive);
 }
 
 static void add_choices(struct why *w, enum collective collective)
@@ -191,6 +307,19 @@ static void add_choices(struct why *w, enum collective collective)
         case ALLREDUCE:
             add_above(w, "REDUCE_GROUP, BCAST_GROUP", true);
             add_allreduce(w);
+            break;
+        case ALLTOALL:
+        case ALLTOALLV:
+        case ALLTOALLW:
+            add_alltoall(w, collective == ALLTOALL);
+            break;
+        case REDUCE_SCATTER:
+        case REDUCE_SCATTER_BLOCK:
+            add_reduce_scatter(w);
+            break;
+        case SCAN:
+        case EXSCAN:
+            add_scan(w, collective == EXSCAN);
             break;
         case BARRIERS:
             add_barrier(w);

@@ -78,11 +78,11 @@ enum nc_algorithm MPIDI_NUMACOLL_above_scatters_by(const struct nc_call *call, s
     const struct nc_nodes *nodes = &call->state->all.nodes;
     enum nc_level top = nodes->name[nodes->groups.levels - 1];
     struct nc_model_link link = call->choice->links.link[top];
-    int wanted = call->choice->spec[NC_ALLREDUCE].algorithm[top], p = nodes->count;
-    bool ring = wanted ? allreduce_algorithms[wanted] == NC_RING
-                       : nc_model_ring(link, p, bytes) < nc_model_halves(link, p, bytes);
+    int wanted = call->choice->spec[NC_ALLREDUCE].algorithm[top];
 
-    return ring ? NC_RING : NC_RSAG;
+    if (!wanted)
+        return nc_select_parts(link, nodes->count, bytes);
+    return allreduce_algorithms[wanted] == NC_RING ? NC_RING : NC_RSAG;
 }
 
 /* ---- the messages of a pipeline ---- */

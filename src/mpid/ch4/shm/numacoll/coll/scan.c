@@ -406,9 +406,7 @@ static int by_nodes(const struct scan *s)
 
     most = most ? most : 1;
     chunks = (count + most - 1) / most;
-    /* along a chain a leader sends each chunk once, and not in each round; but it has to be filled
-     */
-    c.is_used = chunks >= (size_t) l.ranks;
+    c.is_used = nc_select_scan_nodes(l.ranks, chunks) == NC_SCAN_CHAIN;
     for (uint64_t w = 0; w < chunks; w++) {
         size_t first = w * most;
         struct part p = part_of(s, first, count - first < most ? count - first : most);

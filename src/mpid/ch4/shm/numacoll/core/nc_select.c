@@ -193,15 +193,62 @@ enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, 
     return version;
 }
 
-/* ---- alltoall ---- */
+/* ---- alltoall, reduce_scatter ---- */
+
+/* Why the ranks are no table of several rows of several ranks; NULL: they are one. */
+static const char *no_table(int rows, int mates)
+{
+    if (rows < 1)
+        return "the NUMA nodes have different numbers of ranks, and are no rows of a table";
+    if (rows < 2)
+        return "the ranks are on one NUMA node";
+    return mates < 2 ? "each rank is on a NUMA node of its own" : NULL;
+}
 
 /* bytes of a message between two rows, at most: longer ones are not faster wherever the rows are */
 #define NC_ALLTOALL_MESSAGE 4096
 
+/* Why blocks do not go by rows; NULL: they do. */
+static const char *no_rows(int rows, int mates, size_t bytes)
+{
+    const char *text = no_table(rows, mates);
+
+    if (text)
+        return text;
+    if (bytes > NC_ALLTOALL_MESSAGE / (size_t) mates)
+        return "the blocks of a NUMA node have more than 4 KiB together: longer messages between "
+               "NUMA nodes are not faster";
+    return bytes > NC_ALLTOALL_ROWS_BYTES / (size_t) rows / (size_t) mates
+               ? "the blocks of a rank have more than 16 KiB together, too many to sort"
+               : NULL;
+}
+
 bool nc_select_alltoall_rows(int rows, int mates, size_t bytes)
 {
-    return rows > 1 && mates > 1 && bytes <= NC_ALLTOALL_MESSAGE / (size_t) mates &&
-           bytes <= NC_ALLTOALL_ROWS_BYTES / (size_t) rows / (size_t) mates;
+    return !no_rows(rows, mates, bytes);
+}
+
+const char *nc_select_alltoall_rule(int rows, int mates, size_t bytes)
+{
+    const char *text = no_rows(rows, mates, bytes);
+
+    return text ? text
+                : "several NUMA nodes, short blocks: as many exchanges as a row and a column have "
+                  "ranks, and few messages cross between NUMA nodes";
+}
+
+bool nc_select_reduce_scatter_rows(int rows, int mates)
+{
+    return !no_table(rows, mates);
+}
+
+const char *nc_select_reduce_scatter_rule(int rows, int mates)
+{
+    const char *text = no_table(rows, mates);
+
+    return text ? text
+                : "several NUMA nodes with equal numbers of ranks: what a NUMA node has combined "
+                  "crosses once";
 }
 
 /* ---- above the node ---- */
@@ -232,6 +279,11 @@ struct nc_group_algorithm nc_select_exchange(struct nc_model_link link, int p, s
     return (struct nc_group_algorithm){whole ? NC_RD : NC_RSAG, 2};
 }
 
+enum nc_algorithm nc_select_parts(struct nc_model_link link, int p, size_t bytes)
+{
+    return nc_model_ring(link, p, bytes) < nc_model_halves(link, p, bytes) ? NC_RING : NC_RSAG;
+}
+
 /* The best size of a chunk on a level, in bytes. Only chain and the k-ary trees gain from small
  * chunks; for the other algorithms it is the largest size. */
 static uint64_t segment_of(const struct nc_select_level *level, size_t bytes)
@@ -260,26 +312,84 @@ size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t b
     return nc_schedule_whole(chunk < NC_LEAST_CHUNK ? NC_LEAST_CHUNK : (size_t) chunk, element);
 }
 
+/* ---- scan ---- */
+
+/* In a step a rank reads what some ranks have, along a chain what one has; but a chain has to be
+ * filled. */
+static const struct rule scans[] = {
+    {INT_MAX, YES, ANY, ANY, ANY, NC_SCAN_STEPS,
+     "inline messages: there are fewer steps than ranks in a chain"},
+    {2, ANY, ANY, ANY, ANY, NC_SCAN_CHAIN, "up to 2 ranks, which are a chain"},
+    {INT_MAX, ANY, YES, ANY, NO, NC_SCAN_STEPS,
+     "more ranks than processors, at most 4 KiB for each rank: each rank of a chain costs a turn "
+     "of the scheduler"},
+    {INT_MAX, ANY, ANY, YES, NO, NC_SCAN_STEPS,
+     "several NUMA nodes, at most 16 KiB: too short to fill a chain, which crosses at each of "
+     "them"},
+    {INT_MAX, ANY, ANY, ANY, NO, NC_SCAN_STEPS, "at most 8 KiB, too short to fill a chain"},
+    {INT_MAX, ANY, ANY, ANY, ANY, NC_SCAN_CHAIN,
+     "long enough to fill a chain, in which a rank reads what one rank has"},
+};
+
+static const struct rule *scan_rule(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
+{
+    size_t unfilled = s->oversubscribed ? CHAIN_BYTES * (size_t) s->ranks
+                      : s->numa_nodes   ? 4 * NC_FRAG_UNIT
+                                        : 2 * NC_FRAG_UNIT;
+
+    return rule_for(scans, &(struct question){.situation = s,
+                                              .inlined = bytes <= inline_bytes,
+                                              .fills_chain = bytes > unfilled});
+}
+
 enum nc_scan_way nc_select_scan(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
 {
-    /* in a step a rank reads what some ranks have, along a chain what one has; but a chain has to
-     * be filled, and then crosses at each NUMA node: by two fragments, or by four. Where ranks
-     * outnumber processors each rank of a chain costs a turn of the scheduler, as in a reduce */
-    size_t fills = s->oversubscribed ? CHAIN_BYTES * (size_t) s->ranks
-                   : s->numa_nodes   ? 4 * NC_FRAG_UNIT
-                                     : 2 * NC_FRAG_UNIT;
+    return (enum nc_scan_way) scan_rule(s, bytes, inline_bytes)->choice;
+}
 
-    if (bytes <= inline_bytes)
-        return NC_SCAN_STEPS;
-    return s->ranks > 2 && bytes <= fills ? NC_SCAN_STEPS : NC_SCAN_CHAIN;
+const char *nc_select_scan_rule(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
+{
+    return scan_rule(s, bytes, inline_bytes)->text;
+}
+
+static const struct rule radixes[] = {
+    {INT_MAX, ANY, YES, ANY, ANY, 16,
+     "more ranks than processors: a rank that waits for one that waits for another costs turns of "
+     "the scheduler"},
+    {INT_MAX, ANY, ANY, ANY, ANY, 4,
+     "a processor for each rank: a step costs an operation, and a line that is read side by side "
+     "with another one less"},
+};
+
+static const struct rule *radix_rule(const struct nc_situation *s)
+{
+    return rule_for(radixes, &(struct question){.situation = s});
 }
 
 int nc_select_scan_radix(const struct nc_situation *s)
 {
-    /* a rank that waits for one that waits for another costs turns of the scheduler. Else a step
-     * costs an operation, and a line that is read side by side with another one less */
-    return s->oversubscribed ? 16 : 4;
+    return radix_rule(s)->choice;
 }
+
+const char *nc_select_scan_radix_rule(const struct nc_situation *s)
+{
+    return radix_rule(s)->text;
+}
+
+enum nc_scan_way nc_select_scan_nodes(int nodes, uint64_t chunks)
+{
+    return chunks >= (uint64_t) nodes ? NC_SCAN_CHAIN : NC_SCAN_STEPS;
+}
+
+const char *nc_select_scan_nodes_rule(int nodes, uint64_t chunks)
+{
+    return nc_select_scan_nodes(nodes, chunks) == NC_SCAN_CHAIN
+               ? "at least as many chunks as nodes: along a chain a leader sends each chunk once, "
+                 "and not in each round"
+               : "fewer chunks than nodes, too few to fill a chain of the nodes";
+}
+
+/* ---- caches ---- */
 
 size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks)
 {

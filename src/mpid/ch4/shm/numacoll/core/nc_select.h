@@ -1,6 +1,6 @@
 /* The algorithms that the value `auto` of the settings BARRIER, BCAST_TREE, BCAST_GROUP,
  * REDUCE_GROUP, ALLREDUCE_VERSION and ALLREDUCE_GROUP stands for,
- * and the ways of a scan, by rules. mpich/choose.c asks
+ * and the ways of a scan, an alltoall and a reduce_scatter, by rules. mpich/choose.c asks
  * when a communicator is set up, coll/ in each call; numacoll-model asks which rule it was.
  * doc/design-notes.md has the reason of each rule: what was measured where two processors can, and
  * what test/sim simulates where they cannot. */
@@ -89,9 +89,16 @@ const char *nc_select_allreduce_rule(const struct nc_situation *situation, size_
 /* Whether the blocks of an Alltoall, of so many bytes each, go by rows of a table, which are NUMA
  * nodes (coll/alltoall_rows.c): several rows of several ranks, and blocks so short that those of a
  * row have at most 4 KiB together, which is a message between two rows, and all blocks of a rank at
- * most NC_ALLTOALL_ROWS_BYTES, which are twice on the stack. */
+ * most NC_ALLTOALL_ROWS_BYTES, which are twice on the stack. rows 0: the NUMA nodes are no table,
+ * since they have different numbers of ranks. */
 bool nc_select_alltoall_rows(int rows, int mates, size_t bytes);
+const char *nc_select_alltoall_rule(int rows, int mates, size_t bytes);
 #define NC_ALLTOALL_ROWS_BYTES 16384
+
+/* Whether a Reduce_scatter of plain elements, by an operation that commutes, goes by rows of such a
+ * table: first among the ranks of a NUMA node, then among those of a column. */
+bool nc_select_reduce_scatter_rows(int rows, int mates);
+const char *nc_select_reduce_scatter_rule(int rows, int mates);
 
 /* The version that can be made instead of one that was chosen. sliced: the message can be reduced
  * by slices; in_any_order: the operation commutes and its elements are plain. */
@@ -115,6 +122,10 @@ struct nc_group_algorithm nc_select_tree(struct nc_model_link link, int p, size_
  * reduce-scatter and allgather (parts), whichever takes less time. */
 struct nc_group_algorithm nc_select_exchange(struct nc_model_link link, int p, size_t bytes);
 
+/* For a reduce-scatter of `bytes` bytes to a part for each of p nodes: NC_RING, or NC_RSAG, by
+ * halves, whichever takes less time. */
+enum nc_algorithm nc_select_parts(struct nc_model_link link, int p, size_t bytes);
+
 /* A level above the node: what a message costs, and the members of its largest group. */
 struct nc_select_level {
     struct nc_model_link link;
@@ -127,16 +138,24 @@ struct nc_select_level {
 size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t bytes,
                        size_t element);
 
-/* How a scan works inside a node: by the steps of core/nc_scan.h, or along the chain of all ranks.
+/* How a scan works: by the steps of core/nc_scan.h, or along a chain; inside a node of all ranks.
  */
 enum nc_scan_way { NC_SCAN_STEPS, NC_SCAN_CHAIN };
 
-/* The way of a scan of so many bytes; messages of at most inline_bytes are sent inline. */
+/* The way of a scan of so many bytes inside a node; messages of at most inline_bytes are sent
+ * inline. */
 enum nc_scan_way nc_select_scan(const struct nc_situation *situation, size_t bytes,
+                                size_t inline_bytes);
+const char *nc_select_scan_rule(const struct nc_situation *situation, size_t bytes,
                                 size_t inline_bytes);
 
 /* The radix of the steps. */
 int nc_select_scan_radix(const struct nc_situation *situation);
+const char *nc_select_scan_radix_rule(const struct nc_situation *situation);
+
+/* The way of a scan of the totals of so many nodes, in so many chunks. Steps are by doubling. */
+enum nc_scan_way nc_select_scan_nodes(int nodes, uint64_t chunks);
+const char *nc_select_scan_nodes_rule(int nodes, uint64_t chunks);
 
 /* How many bytes of the last-level cache are a rank's: of a cache of so many bytes that
  * `processors` processors share (0: unknown), if so many ranks of the communicator do. Neither a
