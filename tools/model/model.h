@@ -95,6 +95,8 @@ struct options {
     double turn;           /* seconds that a line is busy with each rank that fetches it */
     double combine;        /* seconds to combine a byte */
     double memory;         /* seconds that a NUMA node's memory takes for a byte */
+    double call;           /* seconds of a call, beside what is predicted */
+    double cached;         /* seconds more to copy a byte that streaming stores did not write */
 };
 
 /* Parses the command line. Ends the process if a word is wrong. */

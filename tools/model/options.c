@@ -94,7 +94,9 @@ enum {
     KEY_LINKS,
     KEY_TURN,
     KEY_COMBINE,
-    KEY_MEMORY
+    KEY_MEMORY,
+    KEY_CALL,
+    KEY_CACHED
 };
 
 enum {
@@ -152,6 +154,10 @@ static const struct {
      1 << PREDICT},
     {{"memory", KEY_MEMORY, "NS", 0,
       "nanoseconds that the memory of a NUMA node takes for a byte (0.0125)", 1},
+     1 << PREDICT},
+    {{"call", KEY_CALL, "NS", 0, "nanoseconds that a call takes beside that (0)", 1}, 1 << PREDICT},
+    {{"cached", KEY_CACHED, "NS", 0,
+      "nanoseconds more to copy a byte of a message too short for streaming stores (0)", 1},
      1 << PREDICT},
     {{"links", KEY_LINKS, "L:A/B,..", 0, "between nodes, as LINKS", 1},
      OF_MACHINE & ~(1 << MESSAGES)},
@@ -425,6 +431,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case KEY_MEMORY:
             o->memory = parse_nanoseconds("--memory=", arg);
+            break;
+        case KEY_CALL:
+            o->call = parse_nanoseconds("--call=", arg);
+            break;
+        case KEY_CACHED:
+            o->cached = parse_nanoseconds("--cached=", arg);
             break;
         case KEY_CSV:
             o->output = OUTPUT_CSV;

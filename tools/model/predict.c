@@ -69,7 +69,12 @@ static double depth(const struct nc_tree_spec *tree, int p)
 
 struct nc_model_link predict_line(const struct job *j, int level)
 {
-    return j->options->lines.link[j->data.name[level]];
+    const struct options *o = j->options;
+    struct nc_model_link line = o->lines.link[j->data.name[level]];
+
+    if (o->message <= NC_PACES_ABOVE) /* written by ordinary stores: it is in another's cache */
+        line.beta += o->cached;
+    return line;
 }
 
 struct nc_model_link predict_own_copy(const struct job *j)
@@ -308,15 +313,14 @@ static struct predicted symmetric(const struct job *j, uint64_t m)
 }
 
 /* rb and rab on any number of nodes, by chunks: up, among the members of the highest level, down.
- */
+ * On one node up, then down. */
 static struct predicted up_and_down(const struct job *j, const struct algorithm *a, uint64_t m)
 {
     static const struct nc_group_algorithm by_model = {NC_KNOMIAL, 0};
     bool rab = a->version == NC_ALLREDUCE_RAB;
     int top = j->nodes.groups.levels - 1;
-    uint64_t ring = (uint64_t) j->geometry.slots * j->geometry.slot_bytes;
     struct predicted p = {.chunk = j->nodes.count > 1 ? chunk_of(j, &by_model, m) : 0};
-    uint64_t chunk = p.chunk ? p.chunk : ring, piece = m < chunk ? m : chunk;
+    uint64_t chunk = p.chunk ? p.chunk : m ? m : 1, piece = m < chunk ? m : chunk;
     stages all = {0}, up = {0}, down = {0};
     struct algorithm reduce = *a, bcast = *a;
 
@@ -377,14 +381,14 @@ static struct predicted predict(const struct job *j, const struct algorithm *a)
 
 /* ---- rows ---- */
 
-void predict_row(struct table *t, const char *between, const char *inside,
+void predict_row(const struct job *j, struct table *t, const char *between, const char *inside,
                  const struct predicted *p, bool is_auto)
 {
     table_text(t, between);
     table_text(t, inside);
     table_number(t, (double) p->fragment);
     table_number(t, p->chunk ? (double) p->chunk : (double) NAN);
-    table_number(t, 1e6 * p->seconds);
+    table_number(t, 1e6 * (j->options->call + p->seconds));
     table_text(t, is_auto ? "auto" : "");
 }
 
@@ -392,7 +396,7 @@ static void add_row(const struct job *j, struct table *t, const struct algorithm
 {
     struct predicted p = predict(j, a);
 
-    predict_row(t, a->above, a->inside, &p, is_auto);
+    predict_row(j, t, a->above, a->inside, &p, is_auto);
 }
 
 static const struct algorithm bcasts[] = {

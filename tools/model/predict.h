@@ -34,8 +34,9 @@ uint64_t predict_fragment(const struct job *job, uint64_t m);
 void predict_reduce_inside(stages *s, const struct job *job, uint64_t m);
 void predict_bcast_inside(stages *s, const struct job *job, uint64_t m);
 
-void predict_row(struct table *table, const char *between, const char *inside,
-                 const struct predicted *predicted, bool is_auto);
+/* Adds what the call takes beside. */
+void predict_row(const struct job *job, struct table *table, const char *between,
+                 const char *inside, const struct predicted *predicted, bool is_auto);
 
 /* ---- predict_exchange.c, predict_scan.c: all rows of a collective ---- */
 

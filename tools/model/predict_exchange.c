@@ -64,10 +64,10 @@ void predict_alltoall(const struct job *j, struct table *t)
     struct predicted p = {.fragment = predict_fragment(j, m),
                           .seconds = pairs(j, m) + with_other_nodes(j, m)};
 
-    predict_row(t, between, "each block by itself", &p, !by_rows);
+    predict_row(j, t, between, "each block by itself", &p, !by_rows);
     if (possible) {
         p.seconds = rows_of_blocks(j, m) + with_other_nodes(j, m);
-        predict_row(t, between, "by rows", &p, by_rows);
+        predict_row(j, t, between, "by rows", &p, by_rows);
     }
 }
 
@@ -160,7 +160,7 @@ static void add_across(const struct job *j, struct table *t, uint64_t vector)
              collective_names[j->options->collective]);
     for (int i = 0; i < 2; i++) {
         struct predicted p = by_parts(j, ways[i].algorithm, vector);
-        predict_row(t, ways[i].name, "reduce, scatter", &p, ways[i].algorithm == own);
+        predict_row(j, t, ways[i].name, "reduce, scatter", &p, ways[i].algorithm == own);
     }
 }
 
@@ -174,9 +174,9 @@ void predict_reduce_scatter(const struct job *j, struct table *t)
         add_across(j, t, vector);
         return;
     }
-    predict_row(t, "-", "each rank its own block", &p, !by_rows);
+    predict_row(j, t, "-", "each rank its own block", &p, !by_rows);
     if (by_rows) {
         p.seconds = rows_of_numbers(j, m);
-        predict_row(t, "-", "by rows", &p, true);
+        predict_row(j, t, "-", "by rows", &p, true);
     }
 }

@@ -83,7 +83,7 @@ static void add_inside(const struct job *j, struct table *t, uint64_t m)
         struct predicted p = {.fragment = chain ? chain_fragment(j, m) : predict_fragment(j, m),
                               .seconds = inside(j, m, chain)};
         if (!chain || m > NC_REDUCE_INLINE) /* inline messages have no chain */
-            predict_row(t, "-", names[chain], &p, chain == is_chain(j, m));
+            predict_row(j, t, "-", names[chain], &p, chain == is_chain(j, m));
     }
 }
 
@@ -134,7 +134,7 @@ static void add_by_nodes(const struct job *j, struct table *t, uint64_t m)
 
     for (int way = 0; way < 2; way++) {
         struct predicted p = by_nodes(j, m, way == NC_SCAN_CHAIN);
-        predict_row(t, names[way], "auto", &p, way == (int) own);
+        predict_row(j, t, names[way], "auto", &p, way == (int) own);
     }
 }
 
@@ -147,7 +147,7 @@ static void add_by_ranks(const struct job *j, struct table *t, uint64_t m)
     nc_pipeline_add(&all, between(j), rounds(j->cluster.locations.ranks),
                     rounds(j->cluster.locations.ranks));
     p.seconds = nc_pipeline_seconds(&all, m, NC_CHUNK);
-    predict_row(t, "doubling, of all ranks", "-", &p, true);
+    predict_row(j, t, "doubling, of all ranks", "-", &p, true);
 }
 
 void predict_scan(const struct job *j, struct table *t)

@@ -60,17 +60,20 @@ def of(collective, ranks, oversubscribed):
 # ---- narrowing by the model ----
 
 
-def predicted(model, collective, size, ranks):
-    """Microseconds by name of a row of numacoll-model; empty if it does not know the collective."""
-    words = [model, "predict", collective, *([] if collective == "barrier" else [str(size)])]
+def predicted(model, collective, size, ranks, words):
+    """Microseconds by name of a row of numacoll-model, and by DEFAULT those of its choice; empty if
+    it does not know the collective. words: options more, the constants."""
+    what = [collective] if collective == "barrier" else [collective, str(size)]
     done = subprocess.run(
-        words + ["-n", str(ranks), "--json"],
+        [model, "predict", *what, "-n", str(ranks), "--json", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         universal_newlines=True,
     )
     rows = json.loads(done.stdout)["rows"] if done.returncode == 0 else []
-    return {row.get("inside", row.get("barrier")): row["us"] for row in rows}
+    times = {row.get("inside", row.get("barrier")): row["us"] for row in rows}
+    chosen = [row["us"] for row in rows if row["choice"] == "auto"]
+    return {**times, DEFAULT: chosen[0] if chosen else min(times.values())} if times else {}
 
 
 def row_of(label):

@@ -85,17 +85,23 @@ def environment(group, settings):
     return env
 
 
-def bench(launcher, program, group, sizes, seconds, left, file, words, settings):
+def bench(
+    launcher, program, group, sizes, seconds, left, file, words=(), settings=None, starts=None
+):
     """One launch; what numacoll-bench says of it as JSON, a text that says why it failed, or None
     if it is not done when `left` seconds are over. seconds: how long it is to take, about. file:
-    where it may write meanwhile."""
-    command = [*launcher, "-n", str(group.ranks), program, ",".join(group.collectives)]
-    command += ["--algorithms", ",".join(group.labels), "--sizes", ",".join(map(str, sizes))]
-    command += ["--rounds", str(ROUNDS), "--seconds", f"{seconds:.2f}", "--off-cache"]
+    where it may write meanwhile. starts: the words before the program, of some of the ranks each,
+    if not all are started alike."""
+    call = [program, ",".join(group.collectives), "--algorithms", ",".join(group.labels)]
+    call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
+    call += ["--seconds", f"{seconds:.2f}", "--off-cache", "--json", str(file), *words]
+    command = list(launcher)
+    for i, start in enumerate(starts or [["-n", str(group.ranks)]]):
+        command += [*([":"] if i else []), *start, *call]
     if file.exists():  # of a launch that was interrupted
         file.unlink()
     process = subprocess.Popen(
-        command + ["--json", str(file), *words],
+        command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

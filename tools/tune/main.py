@@ -1,8 +1,9 @@
 """numacoll-tune: measures, decides and writes. Each step is a module of its own:
 
+constants   of the model              decide  what is chosen
 candidates  what is measured          state   what has been measured so far
 launches    how                       write   MPICH's selection files
-decide      what is chosen            report  a page with pictures
+                                      report  a page with pictures
 """
 import datetime
 import json
@@ -12,7 +13,7 @@ import socket
 import sys
 import time
 
-from . import candidates, decide, launches, options, report, state, write
+from . import candidates, constants, decide, launches, options, report, state, write
 
 
 CONFIRMING = 0.2  # of the time is for measuring once more what was chosen
@@ -52,15 +53,18 @@ def states_of(ranks):
 # ---- what is measured ----
 
 
-def labels_for(place, o):
-    """{(ranks, collective): labels}, and beside that those that the model leaves out."""
+def labels_for(place, o, model):
+    """{(ranks, collective): labels}, and beside that those that the model leaves out. model: the
+    constants as its options."""
     chosen, left_out = {}, []
     for ranks in o.ranks:
         for collective in o.collectives:
             labels = candidates.of(collective, ranks, oversubscribed(ranks))
             sizes = [0] if collective == "barrier" else o.sizes
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
-            predictions = [candidates.predicted(place.model, collective, s, ranks) for s in asked]
+            predictions = [
+                candidates.predicted(place.model, collective, s, ranks, model) for s in asked
+            ]
             factor = None if oversubscribed(ranks) else o.factor
             chosen[ranks, collective] = candidates.narrowed(labels, predictions, factor)
             left_out += [
@@ -86,9 +90,28 @@ def run_of(place, o):
     }
 
 
-def describe(place, o):
-    labels, left_out = labels_for(place, o)
+def model_of(place, o):
+    """The model's constants here, as its options; none if they cannot be measured."""
+    by_level = {}
+
+    def predict(collective, size, c):
+        words = constants.words({level: c})
+        return candidates.predicted(place.model, collective, size, 2, words)[candidates.DEFAULT]
+
+    for level, two in constants.processors().items():
+        print(f"constants of the model: processors {two[0]} and {two[1]}, {level}", flush=True)
+        times = constants.launch(place.launcher(o, 2), place.bench, two, o.output / "launch.json")
+        if isinstance(times, str):
+            print(f"numacoll-tune: the model has its own constants: {times}", file=sys.stderr)
+            return []
+        by_level[level] = constants.constants_of(times, predict)
+    return constants.words(by_level)
+
+
+def describe(place, o, model):
+    labels, left_out = labels_for(place, o, model)
     return {
+        "model": model,
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "groups": [list(group) for group in launches.groups_of(labels, states_of)],
         "left_out": left_out,
@@ -96,7 +119,7 @@ def describe(place, o):
 
 
 def dry_run(place, o):
-    described = describe(place, o)
+    described = describe(place, o, [])
     groups = [launches.Group(*g) for g in described["groups"]]
     for group in groups:
         print(f"{', '.join(group.collectives)}, {where(group.ranks, group.busy)}:")
@@ -294,7 +317,21 @@ def about(place, o, head, records):
         "sizes": o.sizes,
         "launcher": o.launcher,
         "variables": head["run"]["variables"],
+        "model": head["model"],
     }
+
+
+def predictions(place, model):
+    """A function that says what the model says of an algorithm: microseconds, or None."""
+    known = {}
+
+    def predicted(collective, ranks, size, label):
+        what = (collective, ranks, size)
+        if what not in known:
+            known[what] = candidates.predicted(place.model, collective, size, ranks, model)
+        return known[what].get(candidates.row_of(label) or candidates.DEFAULT)
+
+    return predicted
 
 
 def say(results, o):
@@ -317,7 +354,9 @@ def say(results, o):
 
 def tune(place, o):
     try:
-        journal = state.Journal(o.output / "journal", run_of(place, o), lambda: describe(place, o))
+        journal = state.Journal(
+            o.output / "journal", run_of(place, o), lambda: describe(place, o, model_of(place, o))
+        )
     except state.OtherRun as other:
         raise Failed(f"{o.output}/journal is of another run ({other}): remove it to begin anew")
     groups = [launches.Group(*g) for g in journal.head["groups"]]
@@ -339,7 +378,8 @@ def tune(place, o):
             r.confirm(again[r.collective, r.ranks])
     write.write(o.output, decided(results), base, own, description)
     if o.report:
-        o.report.write_text(report.page(description, results, journal.head["left_out"]))
+        left_out, model = journal.head["left_out"], journal.head["model"]
+        o.report.write_text(report.page(description, results, left_out, predictions(place, model)))
     say(results, o)
     return 0
 

@@ -100,10 +100,12 @@ def cell(text):
     return f"<td>{html.escape(text)}</td>"
 
 
-def row(result, i):
+def row(result, i, predicted):
     label, ratio = result.chosen[i]
     us = decide.median(result.times[0][candidates.DEFAULT][i])
-    words = [size_text(result.sizes[i]), name_of(label), f"{us:.2f}", f"{ratio:.2f}"]
+    model = predicted(result.collective, result.ranks, result.sizes[i], candidates.DEFAULT)
+    words = [size_text(result.sizes[i]), name_of(label), f"{us:.2f}"]
+    words += [f"{model:.2f}" if model else "", f"{ratio:.2f}"]
     for state in result.states:
         for name in dict.fromkeys([candidates.AGAIN, label]):
             of = state.get(name)
@@ -112,25 +114,25 @@ def row(result, i):
     return f"<tr{chosen}>" + "".join(map(cell, words)) + "</tr>"
 
 
-HEAD = ["size", "chosen", "default, us", "confirmed"]
+HEAD = ["size", "chosen", "default, us", "predicted", "confirmed"]
 LAUNCHES = [["default again", "launches"], ["busy: default again", "launches"]]  # of each state
 
 
-def section(result):
+def section(result, predicted):
     title = f"<h2>{html.escape(result.collective)}, {result.ranks} ranks</h2>"
     if result.why:
         return f"{title}<p>Keeps its default: {html.escape(result.why)}</p>"
     names = HEAD + sum(LAUNCHES[: len(result.states)], [])
     head = "<tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr>"
-    rows = "".join(row(result, i) for i in range(len(result.sizes)))
+    rows = "".join(row(result, i, predicted) for i in range(len(result.sizes)))
     count = f"<p>{result.launches} launches</p>"
     pictures = "".join(picture(result, state) for state in range(len(result.states)))
     return f"{title}{pictures}{count}<table>{head}{rows}</table>"
 
 
-def page(about, results, left_out):
+def page(about, results, left_out, predicted):
     """The HTML. about: what machine.json says; left_out: [collective, ranks, label] that the model
-    left out."""
+    left out; predicted(collective, ranks, size, label): microseconds by the model, or None."""
     machine = [about["processor"], f"{about['processors']} processors"]
     machine += [f"{about['numa_nodes']} NUMA nodes", about["mpich"], about["date"]]
     out = "".join(
@@ -143,6 +145,7 @@ def page(about, results, left_out):
 <style>{STYLE}</style></head><body><h1>numacoll-tune</h1><p>{html.escape(', '.join(machine))}</p>
 <p>Times over those of the default in the same launch, the median of the launches. "default again"
 is the default on a communicator of its own: how far that is from 1 is chance. A ring is what was
-chosen.</p>
-{''.join(map(section, results))}{out}</body></html>
+chosen. "predicted" is the default's time by numacoll-model, "confirmed" what the choice took of the
+default's time when it was measured once more.</p>
+{''.join(section(result, predicted) for result in results)}{out}</body></html>
 """

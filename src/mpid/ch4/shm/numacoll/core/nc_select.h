@@ -95,6 +95,10 @@ bool nc_select_alltoall_rows(int rows, int mates, size_t bytes);
 const char *nc_select_alltoall_rule(int rows, int mates, size_t bytes);
 #define NC_ALLTOALL_ROWS_BYTES 16384
 
+/* Messages of at most so many bytes are written by ordinary stores: shorter ones gain less by
+ * streaming ones than measuring takes (cvars.yaml, STREAMING). */
+#define NC_PACES_ABOVE 4095
+
 /* Whether a Reduce_scatter of plain elements, by an operation that commutes, goes by rows of such a
  * table: first among the ranks of a NUMA node, then among those of a column. */
 bool nc_select_reduce_scatter_rows(int rows, int mates);

@@ -129,10 +129,6 @@ _Static_assert(MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_quarter == (int) NC_FRAG_QUARTER
                    MPIR_CVAR_NUMACOLL_FRAGMENT_RULE_sqrt == (int) NC_FRAG_SQRT,
                "cvars.yaml lists them as nc_frag.h does");
 
-/* Messages of at most so many bytes are written by ordinary stores: shorter ones gain less by
- * streaming ones than measuring takes (cvars.yaml, STREAMING). */
-#define PACES_ABOVE 4095
-
 /* This rank's share of the last-level cache, bytes. Ranks whose caches are unknown are believed to
  * share one. */
 static size_t cache_share(const struct MPIDI_NUMACOLL_comm *state)
@@ -180,7 +176,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
                                                                     NC_VAR_FRAGMENT_RULE),
         .largest_fragment = f && f < slot ? f : slot,
         .streams_above = streaming_above(parent, entry, cache_share(state)),
-        .paces_above = streaming_above(parent, entry, PACES_ABOVE),
+        .paces_above = streaming_above(parent, entry, NC_PACES_ABOVE),
         .pace = state->pace,
         .numa = state->numa,
         .direct = state->single_copy || state->direct.shared ? &state->direct : NULL,
