@@ -46,23 +46,11 @@ const char *const tree_names[TREES] = {"linear",
                                        "pipelined_binomial",
                                        "scatter_allgather"};
 
-const char *const collective_names[COLLECTIVES] = {[BCAST] = "bcast",
-                                                   [REDUCE] = "reduce",
-                                                   [ALLREDUCE] = "allreduce",
-                                                   [SCATTER] = "scatter",
-                                                   [SCATTERV] = "scatterv",
-                                                   [GATHER] = "gather",
-                                                   [GATHERV] = "gatherv",
-                                                   [ALLGATHER] = "allgather",
-                                                   [ALLGATHERV] = "allgatherv",
-                                                   [ALLTOALL] = "alltoall",
-                                                   [ALLTOALLV] = "alltoallv",
-                                                   [ALLTOALLW] = "alltoallw",
-                                                   [REDUCE_SCATTER] = "reduce_scatter",
-                                                   [REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
-                                                   [SCAN] = "scan",
-                                                   [EXSCAN] = "exscan",
-                                                   [BARRIERS] = "barrier"};
+const char *const collective_names[COLLECTIVES] = {
+#define TEXT(NAME, name) [NAME] = #name,
+    COLLECTIVE_ROWS(TEXT)
+#undef TEXT
+};
 
 static const char *const over_names[] = {"nothing", "fragment", "slots", "message",
                                          "segment", "degree",   "ranks"};
