@@ -62,6 +62,7 @@ static int symmetric(struct nc_reduction *r)
     struct nc_range all = {.first = 0, .count = (size_t) r->mine.count};
     struct nc_team everybody = nc_queue_everybody(&r->call->state->queue);
 
+    MPIDI_NUMACOLL_watch_way(r->call, NC_ALLREDUCE_SYMMETRIC, 1);
     return combine(r, &everybody, &r->mine, &all, &all);
 }
 
@@ -115,6 +116,7 @@ static int sliced(struct nc_reduction *r)
     size_t count = (size_t) r->mine.count, most = MPIDI_NUMACOLL_ring_elements(r);
     int mpi_errno = MPI_SUCCESS;
 
+    MPIDI_NUMACOLL_watch_way(r->call, NC_ALLREDUCE_SLICED, count / most + (count % most > 0));
     for (size_t first = 0; first < count; first += most) {
         size_t n = count - first < most ? count - first : most;
         struct nc_range chunk = {.first = first, .count = n};
@@ -203,6 +205,8 @@ static int up_and_down(const struct chunks *c)
     int mpi_errno = MPI_SUCCESS;
     uint64_t w = 0;
 
+    MPIDI_NUMACOLL_watch_way(c->r->call, c->leaders ? NC_ALLREDUCE_RAB : NC_ALLREDUCE_RB,
+                             c->count / c->most + (c->count % c->most > 0));
     do {
         MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_chunk(c, w));
         if (w > 0)

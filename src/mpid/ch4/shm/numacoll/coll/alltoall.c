@@ -70,16 +70,19 @@ static int exchange_all(struct alltoall *a)
 
 static int inside_node(struct alltoall *a)
 {
+    bool rows = MPIDI_NUMACOLL_goes_by_rows(a->call, a->sent);
+
     if (a->call->state->size == 1)
         return copy_own(a);
-    return MPIDI_NUMACOLL_goes_by_rows(a->call, a->sent)
-               ? MPIDI_NUMACOLL_alltoall_rows(a->call, a->sent, a->received)
-               : exchange_all(a);
+    MPIDI_NUMACOLL_watch_way(a->call, rows, 1);
+    return rows ? MPIDI_NUMACOLL_alltoall_rows(a->call, a->sent, a->received) : exchange_all(a);
 }
 
 /* ---- between nodes ---- */
 
-/* The messages with one partner: a block in each direction, if it is not empty. */
+/* The messages with one partner: a block in each direction. In an alltoall, whose blocks are all as
+ * long, also an empty one, as another rank may have another length by mistake. In the other forms
+ * an empty block is no message: there may be many. */
 struct pair {
     MPIR_Request *in, *out;
     void *copy; /* in place: what is sent, packed; else NULL */
@@ -113,7 +116,7 @@ static void send_block(const struct alltoall *a, struct nc_net *net, struct pair
         /* without memory an empty message, as the partner awaits one */
         MPIDI_NUMACOLL_net_send(net, pair->copy, pair->copy ? bytes : 0, partner, a->tag,
                                 &pair->out);
-    } else if (bytes > 0) {
+    } else if (bytes > 0 || !a->sent->counts) {
         MPIDI_NUMACOLL_net_send_typed(net, &block, bytes, partner, a->tag, &pair->out);
     }
 }
@@ -125,7 +128,7 @@ static void expect_block(const struct alltoall *a, struct nc_net *net, struct pa
     struct nc_stream stream;
 
     MPIDI_NUMACOLL_stream_init(&stream, &block);
-    if (stream.length > 0)
+    if (stream.length > 0 || !a->received->counts)
         MPIDI_NUMACOLL_net_expect_typed(net, &block, partner, a->tag, &pair->in);
 }
 

@@ -66,15 +66,19 @@ struct pieces {
     uint64_t count; /* pieces of the longest block: how often all reduce */
 };
 
-/* So long that those of all blocks together have at most `room` elements, but no piece is empty. */
+/* So long that those of all blocks together have at most `room` elements, but no piece is empty,
+ * unless all blocks are. */
 static struct pieces pieces_of(const struct reduce_scatter *c, size_t room)
 {
     int ranks = c->r->call->comm->local_size;
     size_t blocks = blocks_in(c->parts, ranks), longest = 0;
-    struct pieces p = {.most = room > blocks ? room / blocks : 1};
+    struct pieces p = {.count = 1};
 
+    if (blocks == 0)
+        return p;
     for (int i = 0; i < ranks; i++)
         longest = block_of(c->parts, i) > longest ? block_of(c->parts, i) : longest;
+    p.most = room > blocks ? room / blocks : 1;
     if (p.most > longest)
         p.most = longest;
     p.count = (longest - 1) / p.most + 1;
@@ -248,11 +252,13 @@ static int inside(const struct reduce_scatter *c)
     int mpi_errno = MPI_SUCCESS;
 
     if (rows) {
-        memory = MPL_malloc((size_t) state->column.size * p.most * r->element, MPL_MEM_COLL);
+        /* + 1: something, also where all blocks are empty */
+        memory = MPL_malloc((size_t) state->column.size * p.most * r->element + 1, MPL_MEM_COLL);
         if (!memory)
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
     stream_result(r);
+    MPIDI_NUMACOLL_watch_way(r->call, p.most > 0, p.count);
     for (; p.w < p.count; p.w++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));
@@ -408,6 +414,7 @@ static int across_nodes(const struct reduce_scatter *c)
 
     MPIDI_NUMACOLL_above_choose(call, NC_ALLREDUCE, bytes, c->r->element, &choice);
     k.pieces = pieces_of(c, choice.chunk / c->r->element);
+    MPIDI_NUMACOLL_watch_way(call, 1, k.pieces.count);
     choose_parts(&k, bytes);
     if (call->state->rank > 0)
         return chunk_by_chunk(&k);
@@ -442,6 +449,7 @@ static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
     int mpi_errno = MPI_SUCCESS;
 
     *k = (struct chunk){.most = r->element < NC_CHUNK ? NC_CHUNK / r->element : 1};
+    MPIDI_NUMACOLL_watch_way(r->call, 2, (size_t) r->mine.count / k->most);
     if (r->call->comm->rank == 0) {
         MPIR_Type_get_true_extent_impl(r->mine.datatype, &lb, &true_extent);
         k->memory = MPL_malloc((size_t) (true_extent + (MPI_Aint) k->most * step), MPL_MEM_COLL);
@@ -575,7 +583,8 @@ static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void 
     c.before = sum_of(&parts, rank);
     r.result.count = (MPI_Aint) block_of(&parts, rank);
     MPIDI_NUMACOLL_count_typed(call, &r.result);
-    if (r.mine.count > 0)
+    /* on one node also of nothing, as other ranks may have something by mistake */
+    if (r.mine.count > 0 || !call->across)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, serve(&c));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;

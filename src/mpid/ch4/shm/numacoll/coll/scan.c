@@ -147,13 +147,14 @@ static int by_steps(const struct scan *s, const struct part *p)
 static int inside(const struct scan *s, struct part *p)
 {
     struct nc_situation situation = MPIDI_NUMACOLL_situation(s->r->call->state);
-    size_t bytes = s->r->element * p->n;
+    enum nc_scan_way way = NC_SCAN_STEPS;
 
     if (s->r->call->state->size == 1)
         return s->exclusive ? MPI_SUCCESS : set(&p->result, &p->mine);
-    if (s->r->plain && nc_select_scan(&situation, bytes, NC_REDUCE_INLINE) == NC_SCAN_CHAIN)
-        return along_chain(s, p);
-    return by_steps(s, p);
+    if (s->r->plain)
+        way = nc_select_scan(&situation, s->r->element * p->n, NC_REDUCE_INLINE);
+    MPIDI_NUMACOLL_watch_way(s->r->call, (int) way, 1);
+    return way == NC_SCAN_CHAIN ? along_chain(s, p) : by_steps(s, p);
 }
 
 /* ---- by messages ---- */

@@ -150,6 +150,8 @@ static int progress(void *context)
     state->waiter.busy = before != MPIR_numacoll_cells_moved();
     if (unlikely(MPIR_CVAR_NUMACOLL_REPORT_WAITS))
         MPIDI_NUMACOLL_watch_wait(state);
+    if (unlikely(state->queue.stranger.call))
+        MPIDI_NUMACOLL_watch_stranger(state);
     return mpi_errno;
 }
 

@@ -8,24 +8,30 @@
 
 #include "diag.h"
 
-enum { COLLECTIVES = 32 }; /* as in MPIDI_NUMACOLL_watch_call */
-
 /* 0: a call of none, in which single_copy.c times broadcasts. */
 static const char *name_of(unsigned call)
 {
     if (call == 0)
         return "set-up";
-    return MPIDI_NUMACOLL_coll_name((enum nc_coll)(call % COLLECTIVES - 1));
+    return MPIDI_NUMACOLL_coll_name((enum nc_coll)(call % NC_WATCHED_COLLECTIVES - 1));
 }
 
 /* ---- messages of another call ---- */
+
+/* In what two calls of one collective differ; "": they are of two. */
+static const char *difference(unsigned mine, unsigned theirs)
+{
+    if (mine % NC_WATCHED_COLLECTIVES != theirs % NC_WATCHED_COLLECTIVES)
+        return "";
+    return mine / NC_WATCHED_COLLECTIVES < NC_WATCHED_ROOTS ? " with another root"
+                                                            : " with other counts";
+}
 
 int MPIDI_NUMACOLL_stranger_error(const struct nc_call *call)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_queue *q = &call->state->queue;
     struct nc_stranger stranger = q->stranger;
-    bool other = stranger.call % COLLECTIVES != q->call % COLLECTIVES;
 
     q->stranger.call = 0;
     MPIDI_NUMACOLL_complain(0,
@@ -33,10 +39,31 @@ int MPIDI_NUMACOLL_stranger_error(const struct nc_call *call)
                             "make the same calls in the same order",
                             call->comm->rank, name_of(q->call),
                             MPIDI_NUMACOLL_members(call)[stranger.rank], name_of(stranger.call),
-                            other ? "" : " with another root");
+                            difference(q->call, stranger.call));
     MPIDI_NUMACOLL_pause_before_error(0);
     MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**other");
     return mpi_errno;
+}
+
+/* Whether an error of a call on a communicator ends the job. */
+static bool ends_job(const MPIR_Comm *comm)
+{
+    const MPIR_Comm *world = MPIR_Process.comm_world;
+    const MPIR_Errhandler *handler = comm->errhandler;
+
+    if (!handler && world)
+        handler = world->errhandler;
+    return !handler || handler->handle == MPI_ERRORS_ARE_FATAL ||
+           handler->handle == MPI_ERRORS_ABORT;
+}
+
+void MPIDI_NUMACOLL_watch_stranger(struct MPIDI_NUMACOLL_comm *state)
+{
+    MPIR_Comm *comm = state->stats.comm;
+    const struct nc_call call = {.state = state, .comm = comm, .across = NC_NODES(comm) > 1};
+
+    if (ends_job(comm))
+        MPIR_Err_return_comm(comm, __func__, MPIDI_NUMACOLL_stranger_error(&call));
 }
 
 /* ---- long waits ---- */
