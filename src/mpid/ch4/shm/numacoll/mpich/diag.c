@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mpiimpl.h"
@@ -49,13 +51,32 @@ void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
     free(text);
 }
 
+/* What a launcher has read it passes on before it looks at anything else that this process does. */
+static void await_reader(void)
+{
+    struct stat s;
+    int unread;
+
+    if (fstat(STDERR_FILENO, &s) != 0 || !S_ISFIFO(s.st_mode)) {
+        usleep(50000);
+        return;
+    }
+    for (int ms = 0; ms < 5000; ms++) {
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0)
+            break;
+        usleep(1000);
+    }
+}
+
 void MPIDI_NUMACOLL_pause_before_error(int rank)
 {
     static bool paused;
 
     /* only before the first error: a program that continues after errors shall not be slowed down
      * by each */
-    if (!paused)
-        usleep(rank == 0 ? 50000 : 150000);
+    if (!paused && rank == 0)
+        await_reader();
+    else if (!paused)
+        usleep(1000000);
     paused = true;
 }
