@@ -8,6 +8,11 @@ static uint32_t half(uint32_t n)
     return n > 1 ? n / 2 : 1;
 }
 
+static uint32_t at_most(uint32_t n, uint32_t most)
+{
+    return n < most ? n : most;
+}
+
 static size_t up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
@@ -87,13 +92,11 @@ struct nc_geometry nc_geometry_small(const struct nc_geometry *full)
     enum { SLOTS = 2, SLOT_BYTES = 512, RECV_CONTROLS = 8, SEND_CONTROLS = 4 };
     struct nc_geometry g = *full;
 
-    if (g.slots > SLOTS)
-        g.slots = SLOTS;
-    if (g.slot_bytes > SLOT_BYTES)
-        g.slot_bytes = SLOT_BYTES;
+    g.slots = at_most(g.slots, SLOTS);
+    g.slot_bytes = at_most(g.slot_bytes, SLOT_BYTES);
     g.set_slots = half(g.slots);
-    g.recv_controls = RECV_CONTROLS;
-    g.send_controls = SEND_CONTROLS;
+    g.recv_controls = at_most(g.recv_controls, RECV_CONTROLS);
+    g.send_controls = at_most(g.send_controls, SEND_CONTROLS);
     return g;
 }
 
@@ -103,7 +106,6 @@ struct nc_geometry nc_geometry_nonblocking(uint32_t p, uint32_t page)
                                 .slots = 1,
                                 .slot_bytes = NC_LINE,
                                 .set_slots = 1,
-                                .recv_controls = 1,
                                 .send_controls = NC_SEND_CONTROLS,
                                 .page = page};
 }

@@ -95,7 +95,9 @@ struct nc_geometry {
     uint32_t slots;         /* s, slots of a send ring */
     uint32_t slot_bytes;    /* f, bytes of a slot: the largest fragment */
     uint32_t set_slots;     /* slots a reader acknowledges at a time, slots / sets */
-    uint32_t recv_controls; /* receive control slots, a power of 2; at most NC_RECV_CONTROLS */
+    /* receive control slots, a power of 2; at most NC_RECV_CONTROLS. 0: there are none, as nobody
+     * writes into another rank's region */
+    uint32_t recv_controls;
     uint32_t send_controls; /* send control slots, a power of 2; at most NC_MOST_SEND_CONTROLS */
     uint32_t page; /* bytes of an ordinary page of this machine, a multiple of NC_RING_ALIGN */
 };
@@ -140,7 +142,8 @@ bool nc_geometry_shorten(struct nc_geometry *geometry);
 struct nc_geometry nc_geometry_narrow(const struct nc_geometry *full);
 
 /* The geometry with which a segment of many ranks begins, while nobody knows how much the
- * communicator will be used: with pages of 4 KiB a region of up to 512 ranks takes two. */
+ * communicator will be used: with pages of 4 KiB a region of up to 512 ranks takes two, one for
+ * nonblocking operations takes one. */
 struct nc_geometry nc_geometry_small(const struct nc_geometry *full);
 
 /* The geometry of a segment for nonblocking operations (shm/nc_nonblocking.h), which use send

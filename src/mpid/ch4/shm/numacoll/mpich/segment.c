@@ -24,7 +24,7 @@
 #include "diag.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
-#define LAYOUT_VERSION 7
+#define LAYOUT_VERSION 8
 
 /* The first bytes of a segment. Written by local rank 0 in step 1, read by the other ranks in step
  * 2; ordered by the message of step 2. */
