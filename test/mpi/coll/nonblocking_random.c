@@ -1,6 +1,6 @@
 /* Random nonblocking calls, up to OPEN of them open at a time, among blocking ones, on several
- * communicators, with checked data: Ibarrier, Ibcast and Iallreduce, short and long, some of kinds
- * that numacoll leaves to MPICH. All ranks start the same calls in the same order, and test, or
+ * communicators, with checked data: Ibarrier, Ibcast and Iallreduce, empty, short and long, some of
+ * kinds that numacoll leaves to MPICH. In an Ibcast each rank has a type of its own. All ranks start the same calls in the same order, and test, or
  * wait for, their own open ones when each of them likes. Then persistent calls, and communicators
  * that are freed while calls on them are open. How many numacoll has served must be as expected.
  *
@@ -16,7 +16,7 @@ enum { CALLS = 3000, OPEN = 40, BYTES = 3000, COMMS = 3, ROUNDS = 60 };
 struct call {
     MPI_Request request;
     int kind, number, comm;
-    int root, count, in_place, typed;
+    int root, bytes, count, in_place, has_gaps;
     MPI_Datatype type;
     MPI_Op op;
     _Alignas(16) char sent[BYTES], received[BYTES];
@@ -27,6 +27,8 @@ static int sizes[COMMS], ranks[COMMS];
 static struct call pending[OPEN];
 static int opened;
 static MPI_Datatype gaps; /* 2 bytes, then a byte that stays as it is */
+static MPI_Datatype row;  /* 8 of them */
+static MPI_Datatype nothing;
 static unsigned alike = 1, own;
 
 static int draw(unsigned *dice, int n)
@@ -37,28 +39,52 @@ static int draw(unsigned *dice, int n)
 
 /* ---- Ibcast ---- */
 
+/* Draws this rank's type of a message. */
+static void draw_type(struct call *c)
+{
+    const MPI_Datatype types[] = {MPI_BYTE, gaps, row};
+    const int bytes[] = {1, 2, 16};
+    int kind = draw(&own, 3);
+
+    while (c->bytes % bytes[kind])
+        kind--;
+    c->type = types[kind];
+    c->count = c->bytes / bytes[kind];
+    c->has_gaps = kind > 0;
+    if (c->bytes == 0 && draw(&own, 2)) {
+        c->type = nothing;
+        c->count = 1 + draw(&own, 3);
+    }
+}
+
+/* What is in a rank's buffer when it has the message, or, if `sent` is 0, before. */
+static void fill(const struct call *c, int sent, char *buffer)
+{
+    memset(buffer, 0x55, BYTES);
+    for (int i = 0; i < c->bytes && sent; i++)
+        buffer[c->has_gaps ? i / 2 * 3 + i % 2 : i] = (char) nc_byte((size_t) i, c->number);
+}
+
 static void start_bcast(struct call *c)
 {
     MPI_Comm comm = comms[c->comm];
-    int most = draw(&alike, 4) ? NC_POST_BYTES : BYTES;
+    int most = draw(&alike, 4) ? NC_POST_BYTES : BYTES / 3 * 2;
 
-    c->typed = draw(&alike, 2);
-    c->count = 1 + draw(&alike, c->typed ? most / 3 : most);
+    c->bytes = draw(&alike, 8) ? draw(&alike, most + 1) : 0;
     c->root = draw(&alike, sizes[c->comm]);
-    memset(c->received, 0x55, sizeof c->received);
-    for (int i = 0; i < BYTES && ranks[c->comm] == c->root; i++)
-        c->received[i] = (char) nc_byte((size_t) i, c->number);
-    nc_nonblocking_count(NC_IBCAST, comm, (c->typed ? 2 : 1) * c->count <= NC_POST_BYTES);
-    MPI_Ibcast(c->received, c->count, c->typed ? gaps : MPI_BYTE, c->root, comm, &c->request);
+    draw_type(c);
+    fill(c, ranks[c->comm] == c->root, c->received);
+    nc_nonblocking_count(NC_IBCAST, comm, c->bytes <= NC_POST_BYTES);
+    MPI_Ibcast(c->received, c->count, c->type, c->root, comm, &c->request);
 }
 
 static void check_bcast(const struct call *c)
 {
-    int bytes = (c->typed ? 3 : 1) * c->count, root = ranks[c->comm] == c->root;
+    char wanted[BYTES];
 
+    fill(c, 1, wanted);
     for (int i = 0; i < BYTES; i++) {
-        int sent = root || (i < bytes && (!c->typed || i % 3 < 2));
-        if (c->received[i] != (sent ? (char) nc_byte((size_t) i, c->number) : 0x55))
+        if (c->received[i] != wanted[i])
             nc_fail("Ibcast: call, byte", c->number, i);
     }
 }
@@ -102,7 +128,7 @@ static void start_allreduce(struct call *c)
     c->type = c->op == MPI_LAND || draw(&alike, 2) ? MPI_INT : MPI_DOUBLE;
     c->in_place = draw(&alike, 3) == 0;
     MPI_Type_size(c->type, &size);
-    c->count = 1 + draw(&alike, most / size);
+    c->count = draw(&alike, 8) ? draw(&alike, most / size + 1) : 0;
     memset(c->received, 0, sizeof c->received);
     for (int i = 0; i < c->count; i++)
         put(c, c->in_place ? c->received : c->sent, i, element(c, ranks[c->comm], i));
@@ -314,6 +340,10 @@ int main(int argc, char **argv)
     MPI_Type_create_resized(pair, 0, 3, &gaps);
     MPI_Type_free(&pair);
     MPI_Type_commit(&gaps);
+    MPI_Type_contiguous(8, gaps, &row);
+    MPI_Type_commit(&row);
+    MPI_Type_contiguous(0, MPI_BYTE, &nothing);
+    MPI_Type_commit(&nothing);
     comms[0] = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, -nc_rank, &comms[2]);
@@ -341,6 +371,8 @@ int main(int argc, char **argv)
         free_early();
     nc_nonblocking_check();
     MPI_Type_free(&gaps);
+    MPI_Type_free(&row);
+    MPI_Type_free(&nothing);
     MPI_Comm_free(&comms[1]);
     MPI_Comm_free(&comms[2]);
     return nc_finish();
