@@ -203,7 +203,7 @@ void sweep_apply(struct argp_state *state, struct options *o, const struct sweep
 void copies_add(struct argp_state *state, struct options *o, const char *option, enum kind kind)
 {
     for (int i = 0; i < o->collective_count; i++) {
-        if (!o->collectives[i]->floor)
+        if (!floor_of(o->collectives[i]->name))
             refuse(state, "--%s: %s copies nothing", option, o->collectives[i]->name);
     }
     if (o->algorithm_count == MAX_ALGORITHMS)

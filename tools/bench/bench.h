@@ -50,6 +50,10 @@ enum kind {
     KIND_FLOOR, /* those through shared memory that no algorithm avoids */
     KIND_MEMCPY /* one core's, of what a call gives a rank */
 };
+struct call;
+
+/* Makes the copies that a call cannot avoid. */
+typedef void floor_copies(const struct call *call);
 
 /* One call of a collective. */
 struct call {
@@ -60,7 +64,8 @@ struct call {
     unsigned char *copy; /* where KIND_MEMCPY copies to */
     unsigned seed;       /* of the data, in a call whose data is verified */
     enum kind kind;
-    enum counts counts; /* of an irregular collective */
+    floor_copies *floor; /* of KIND_FLOOR */
+    enum counts counts;  /* of an irregular collective */
 };
 
 /* The number of blocks of m bytes in a buffer. */
@@ -76,21 +81,12 @@ struct collective {
     void (*fill)(const struct call *call); /* writes the inputs, and wrong results into the outputs;
                                               NULL: nothing */
     bool (*verify)(const struct call *call); /* whether the results are right; NULL: no results */
-    void (*floor)(const struct call *call);  /* makes the copies that it cannot avoid; NULL: none */
 };
 
 /* ---- floor.c ---- */
 
-void floor_bcast(const struct call *call);
-void floor_scatter(const struct call *call);
-void floor_gather(const struct call *call);
-void floor_allgather(const struct call *call);
-void floor_reduce(const struct call *call);
-void floor_allreduce(const struct call *call);
-void floor_alltoall(const struct call *call);
-void floor_reduce_scatter(const struct call *call);
-void floor_scan(const struct call *call);
-void floor_exscan(const struct call *call);
+/* The copies of the collective of this name; NULL: it has none. */
+floor_copies *floor_of(const char *collective);
 
 /* The root copies as many bytes as the call gives a rank; the others do nothing. */
 void floor_memcpy(const struct collective *collective, const struct call *call);

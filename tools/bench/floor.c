@@ -2,8 +2,7 @@
  * message, for --memcpy. The others are the copies that a collective inside a node cannot avoid
  * where messages go through shared memory: what each rank has to move between its own buffers and a
  * queue, as if nobody had to wait. Other ranks' data is not there, so results are not right.
- * collectives.c has these functions in its table; --floor measures them as an algorithm beside the
- * others. */
+ * --floor measures them as an algorithm beside the others. */
 
 #include "bench.h"
 
@@ -48,7 +47,7 @@ static void relay(const unsigned char *from, size_t n)
         combine(ring, from + at, n - at < PIECE ? n - at : PIECE);
 }
 
-void floor_bcast(const struct call *c)
+static void bcast(const struct call *c)
 {
     if (c->rank == c->root)
         in(c->in, c->m);
@@ -56,7 +55,7 @@ void floor_bcast(const struct call *c)
         out(c->in, c->m);
 }
 
-void floor_scatter(const struct call *c)
+static void scatter(const struct call *c)
 {
     if (c->rank != c->root) {
         out(c->out, c->m);
@@ -79,7 +78,7 @@ static void collect(const struct call *c)
     }
 }
 
-void floor_gather(const struct call *c)
+static void gather(const struct call *c)
 {
     if (c->rank == c->root)
         collect(c);
@@ -87,14 +86,14 @@ void floor_gather(const struct call *c)
         in(c->in, c->m);
 }
 
-void floor_allgather(const struct call *c)
+static void allgather(const struct call *c)
 {
     in(c->in, c->m);
     collect(c);
 }
 
 /* Each block but the own one goes in and comes out once. */
-void floor_alltoall(const struct call *c)
+static void alltoall(const struct call *c)
 {
     for (int i = 0; i < c->ranks; i++) {
         if (i != c->rank)
@@ -108,7 +107,7 @@ void floor_alltoall(const struct call *c)
 }
 
 /* A chain: each rank combines what one other rank has with its own, the last one only sends. */
-void floor_reduce(const struct call *c)
+static void reduce(const struct call *c)
 {
     if (c->rank == c->root)
         combine(c->out, c->in, c->m);
@@ -120,7 +119,7 @@ void floor_reduce(const struct call *c)
 
 /* By slices: each rank gives away all but its own slice, combines that of all ranks, gives it away,
  * and takes the other slices. */
-void floor_allreduce(const struct call *c)
+static void allreduce(const struct call *c)
 {
     size_t slice = c->m / (size_t) c->ranks / sizeof(double) * sizeof(double), rest = c->m - slice;
 
@@ -132,7 +131,7 @@ void floor_allreduce(const struct call *c)
 }
 
 /* Each rank gives away all blocks but its own, and combines that of all ranks. */
-void floor_reduce_scatter(const struct call *c)
+static void reduce_scatter(const struct call *c)
 {
     const unsigned char *own = c->in + (size_t) c->rank * c->m;
 
@@ -160,12 +159,12 @@ static void prefix(const struct call *c, bool exclusive)
         combine(c->out, c->in, c->m);
 }
 
-void floor_scan(const struct call *c)
+static void scan(const struct call *c)
 {
     prefix(c, false);
 }
 
-void floor_exscan(const struct call *c)
+static void exscan(const struct call *c)
 {
     prefix(c, true);
 }
@@ -177,4 +176,35 @@ void floor_memcpy(const struct collective *of, const struct call *c)
 
     if (c->rank == c->root)
         memcpy(c->copy, result, n);
+}
+
+static const struct {
+    const char *collective;
+    floor_copies *copies;
+} table[] = {
+    {"bcast", bcast},
+    {"scatter", scatter},
+    {"scatterv", scatter},
+    {"gather", gather},
+    {"gatherv", gather},
+    {"allgather", allgather},
+    {"allgatherv", allgather},
+    {"reduce", reduce},
+    {"allreduce", allreduce},
+    {"alltoall", alltoall},
+    {"alltoallv", alltoall},
+    {"alltoallw", alltoall},
+    {"reduce_scatter", reduce_scatter},
+    {"reduce_scatter_block", reduce_scatter},
+    {"scan", scan},
+    {"exscan", exscan},
+};
+
+floor_copies *floor_of(const char *collective)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (!strcmp(table[i].collective, collective))
+            return table[i].copies;
+    }
+    return NULL;
 }

@@ -42,7 +42,8 @@ static struct call new_call(const struct bench *b, int a, size_t m)
                          .ranks = b->ranks,
                          .m = m,
                          .counts = collective_counts(b->collective, b->options->counts),
-                         .kind = b->options->algorithms[a].kind};
+                         .kind = b->options->algorithms[a].kind,
+                         .floor = floor_of(b->collective->name)};
 }
 
 /* Waits at the gate and then as long as this rank is to be late. *late: it was later. Returns when
@@ -66,7 +67,7 @@ static int make(const struct bench *b, const struct call *c)
 {
     switch (c->kind) {
         case KIND_FLOOR:
-            b->collective->floor(c);
+            c->floor(c);
             return MPI_SUCCESS;
         case KIND_MEMCPY:
             floor_memcpy(b->collective, c);
