@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-/* Whether MPICH calls an algorithm for a broadcast of nothing. */
+/* Whether MPICH calls an algorithm for a broadcast of count 0. */
 #define NC_EMPTY_BCAST_CALLS (MPICH_NUMVERSION < 40200000)
 
 /* Progress hooks: what they are called with, and what comes first when one is registered. */

@@ -39,7 +39,8 @@ static int draw(unsigned *dice, int n)
 
 /* ---- Ibcast ---- */
 
-/* Draws this rank's type of a message. */
+/* Draws this rank's type of a message. Where MPICH does not start a call of count 0, all ranks have
+ * that count, or none. */
 static void draw_type(struct call *c)
 {
     const MPI_Datatype types[] = {MPI_BYTE, gaps, row};
@@ -51,7 +52,7 @@ static void draw_type(struct call *c)
     c->type = types[kind];
     c->count = c->bytes / bytes[kind];
     c->has_gaps = kind > 0;
-    if (c->bytes == 0 && draw(&own, 2)) {
+    if (c->bytes == 0 && draw(NC_EMPTY_BCAST_CALLS ? &own : &alike, 2)) {
         c->type = nothing;
         c->count = 1 + draw(&own, 3);
     }
@@ -74,7 +75,8 @@ static void start_bcast(struct call *c)
     c->root = draw(&alike, sizes[c->comm]);
     draw_type(c);
     fill(c, ranks[c->comm] == c->root, c->received);
-    nc_nonblocking_count(NC_IBCAST, comm, c->bytes <= NC_POST_BYTES);
+    if (c->count > 0 || NC_EMPTY_BCAST_CALLS)
+        nc_nonblocking_count(NC_IBCAST, comm, c->bytes <= NC_POST_BYTES);
     MPI_Ibcast(c->received, c->count, c->type, c->root, comm, &c->request);
 }
 
