@@ -49,8 +49,8 @@ static int alltoall_of_nothing(void)
 static int miscount(const char *how)
 {
     enum { INTS = 10000000 };
-    int *sent = calloc(INTS, sizeof *sent), *received = calloc(INTS, sizeof *received),
-        counts[64], wrong = nc_rank == 0, error;
+    int *sent = calloc(INTS, sizeof *sent), *received = calloc(INTS, sizeof *received), counts[64],
+        wrong = nc_rank == 0, error;
 
     for (int i = 0; i < nc_size; i++)
         counts[i] = !wrong ? 1000 : strcmp(how, "nothing") ? 1000000 : 0;

@@ -1,8 +1,9 @@
 /* Random nonblocking calls, up to OPEN of them open at a time, among blocking ones, on several
  * communicators, with checked data: Ibarrier, Ibcast and Iallreduce, empty, short and long, some of
- * kinds that numacoll leaves to MPICH. In an Ibcast each rank has a type of its own. All ranks start the same calls in the same order, and test, or
- * wait for, their own open ones when each of them likes. Then persistent calls, and communicators
- * that are freed while calls on them are open. How many numacoll has served must be as expected.
+ * kinds that numacoll leaves to MPICH. In an Ibcast each rank has a type of its own. All ranks
+ * start the same calls in the same order, and test, or wait for, their own open ones when each of
+ * them likes. Then persistent calls, and communicators that are freed while calls on them are open.
+ * How many numacoll has served must be as expected.
  *
  *   nonblocking_random [CALLS] */
 

@@ -92,9 +92,9 @@ static inline size_t nc_flags_bytes(uint32_t ranks)
 /* How the ranks of a segment share it. Fixed when the segment is made; equal on all ranks. */
 struct nc_geometry {
     uint32_t ranks;
-    uint32_t slots;         /* s, slots of a send ring */
-    uint32_t slot_bytes;    /* f, bytes of a slot: the largest fragment */
-    uint32_t set_slots;     /* slots a reader acknowledges at a time, slots / sets */
+    uint32_t slots;      /* s, slots of a send ring */
+    uint32_t slot_bytes; /* f, bytes of a slot: the largest fragment */
+    uint32_t set_slots;  /* slots a reader acknowledges at a time, slots / sets */
     /* receive control slots, a power of 2; at most NC_RECV_CONTROLS. 0: there are none, as nobody
      * writes into another rank's region */
     uint32_t recv_controls;

@@ -34,8 +34,8 @@ static inline void MPIDI_NUMACOLL_watch_call(const struct nc_call *call, int roo
  * then are in different calls. */
 static inline void MPIDI_NUMACOLL_watch_way(const struct nc_call *call, int way, uint64_t times)
 {
-    MPIDI_NUMACOLL_watch_which(
-        call, NC_WATCHED_ROOTS + (int) ((4 * times + (uint64_t) way) % NC_WATCHED_ROOTS));
+    MPIDI_NUMACOLL_watch_which(call, NC_WATCHED_ROOTS +
+                                         (int) ((4 * times + (uint64_t) way) % NC_WATCHED_ROOTS));
 }
 
 /* The error of a call in which this rank has met a message of another call: complains, and returns
