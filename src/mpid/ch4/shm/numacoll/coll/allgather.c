@@ -88,7 +88,7 @@ static int inside_node(const struct allgather *g)
     if (g->call->state->size > 1)
         mpi_errno = gather_near(g, &kept);
     if (!kept)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own, 0));
     for (int group = 0; groups->levels > 1 && group < groups->level[1]; group++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno, share_group(g, group, member));
     return mpi_errno;

@@ -49,7 +49,7 @@ static int copy_own(const struct alltoall *a)
     struct nc_typed from = MPIDI_NUMACOLL_block(a->sent, rank),
                     to = MPIDI_NUMACOLL_block(a->received, rank);
 
-    return is_in_place(a) ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
+    return is_in_place(a) ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to, 0);
 }
 
 /* Each block by itself. The own one is copied while those of others are on their way. */

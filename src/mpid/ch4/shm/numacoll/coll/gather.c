@@ -43,7 +43,7 @@ static int receive_near(const struct gather *g)
     }
     /* own block first: meanwhile the other ranks write theirs */
     if (has_own && !inside)
-        mpi_errno = MPIDI_NUMACOLL_copy_own(g->mine, &own);
+        mpi_errno = MPIDI_NUMACOLL_copy_own(g->mine, &own, 0);
     if (state->size == 1)
         return mpi_errno;
     MPIDI_NUMACOLL_keep_first(

@@ -30,7 +30,7 @@ static int own(void *context, size_t first, size_t n)
     struct nc_typed from = operand(r, r->kernel.mine, first, n);
     struct nc_typed to = operand(r, r->kernel.result, first, n);
 
-    return from.buffer == to.buffer ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to);
+    return from.buffer == to.buffer ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to, 0);
 }
 
 static int unpack(struct nc_typed *to, const void *packed, size_t bytes)

@@ -40,7 +40,7 @@ static struct part part_of(const struct scan *s, size_t first, size_t n)
 /* `to` := `from`, which may be in the same place. */
 static int set(const struct nc_typed *to, const struct nc_typed *from)
 {
-    return to->buffer == from->buffer ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(from, to);
+    return to->buffer == from->buffer ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(from, to, 0);
 }
 
 /* `to` := `before` op `to`. */
@@ -190,7 +190,7 @@ static void send_total(const struct scan *s, struct line *l, int distance, MPIR_
     if (l->place + distance >= l->ranks)
         return;
     if (packed.buffer && packed.count > 0)
-        MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_copy_own(&l->total, &packed));
+        MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_copy_own(&l->total, &packed, 0));
     MPIDI_NUMACOLL_net_send(&l->net, packed.buffer ? packed.buffer : l->total.buffer,
                             sent_bytes(s, l), rank_at(l, l->place + distance), s->tag, sent);
 }
@@ -215,7 +215,7 @@ static bool exchange(const struct scan *s, struct line *l, int distance)
     if ((size_t) came != bytes)
         MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_unequal((size_t) came, bytes));
     else if (packed.buffer)
-        MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_copy_own(&packed, &l->read));
+        MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_copy_own(&packed, &l->read, 0));
     return (size_t) came == bytes;
 }
 

@@ -39,7 +39,7 @@ static int serve(const struct scatter *s)
     /* own block last: meanwhile the other ranks read theirs, if these have gone through the queue
      */
     if (has_own && !inside)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine));
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine, 0));
     return mpi_errno;
 }
 

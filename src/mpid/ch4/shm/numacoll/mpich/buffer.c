@@ -94,22 +94,23 @@ fn_fail:
     return mpi_errno;
 }
 
-static size_t bytes_of(const struct nc_typed *t)
+int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to, int how)
 {
-    MPI_Aint size;
+    struct nc_typed typed[2] = {*from, *to};
+    struct nc_stream sent, room;
+    int mpi_errno = MPI_SUCCESS;
 
-    MPIR_Datatype_get_size_macro(t->datatype, size);
-    return (size_t) (size * t->count);
-}
-
-int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to)
-{
-    size_t sent = bytes_of(from), room = bytes_of(to);
-    int mpi_errno = MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count,
+    MPIDI_NUMACOLL_stream_init(&sent, &typed[0]);
+    MPIDI_NUMACOLL_stream_init(&room, &typed[1]);
+    /* without MPICH's engine, which takes longer to begin than to copy a few bytes */
+    if (sent.bytes && room.bytes)
+        nc_copy_bytes(room.bytes, sent.bytes, sent.length < room.length ? sent.length : room.length,
+                      how);
+    else
+        mpi_errno = MPIR_Localcopy(from->buffer, from->count, from->datatype, to->buffer, to->count,
                                    to->datatype);
-
     /* MPIR_Localcopy finds nothing wrong where there is no room at all */
-    return mpi_errno == MPI_SUCCESS && sent > room ? MPIDI_NUMACOLL_unequal(sent, room) : mpi_errno;
+    return mpi_errno == MPI_SUCCESS ? MPIDI_NUMACOLL_check_room(sent.length, &room) : mpi_errno;
 }
 
 /* ---- blocks ---- */

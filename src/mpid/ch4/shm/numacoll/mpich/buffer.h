@@ -61,8 +61,9 @@ static inline int MPIDI_NUMACOLL_check_room(size_t sent, const struct nc_stream 
     return sent <= stream->length ? MPI_SUCCESS : MPIDI_NUMACOLL_unequal(sent, stream->length);
 }
 
-/* Copies the block that a rank sends to itself. MPI_ERR_TRUNCATE if it does not fit. */
-int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to);
+/* Copies the block that a rank sends to itself. how: bits of nc_copy_how, for elements without
+ * gaps. MPI_ERR_TRUNCATE if it does not fit. */
+int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *to, int how);
 
 /* ---- blocks ---- */
 
