@@ -43,16 +43,31 @@ static void received_from(void *context, int local_rank, struct nc_stream *strea
     MPIDI_NUMACOLL_stream_init(stream, &a->in);
 }
 
+/* Counts the call with the bytes of a block that this rank sends, on the average. */
+static void count(const struct alltoall *a)
+{
+    int ranks = a->sent->counts ? a->call->comm->local_size : 1; /* or all are as long */
+    size_t bytes = 0;
+
+    for (int i = 0; i < ranks; i++)
+        bytes += MPIDI_NUMACOLL_block_bytes(a->sent, i);
+    MPIDI_NUMACOLL_count(a->call, 0, bytes / (size_t) ranks);
+}
+
+/* A long block goes past the caches, as those that come from others. */
 static int copy_own(const struct alltoall *a)
 {
     int rank = a->call->comm->rank;
     struct nc_typed from = MPIDI_NUMACOLL_block(a->sent, rank),
                     to = MPIDI_NUMACOLL_block(a->received, rank);
+    int how = nc_transfer_streams(MPIDI_NUMACOLL_transfer(a->call),
+                                  MPIDI_NUMACOLL_block_bytes(a->sent, rank), a->call->state->size);
 
-    return is_in_place(a) ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to, 0);
+    return is_in_place(a) ? MPI_SUCCESS : MPIDI_NUMACOLL_copy_own(&from, &to, how);
 }
 
-/* Each block by itself. The own one is copied while those of others are on their way. */
+/* Each block by itself. What this rank has to do by itself it does while the blocks of others are
+ * on their way. */
 static int exchange_all(struct alltoall *a)
 {
     const struct nc_exchange_blocks blocks = {sent_to, received_from, a};
@@ -63,6 +78,7 @@ static int exchange_all(struct alltoall *a)
 
     a->member = MPIDI_NUMACOLL_members(a->call);
     nc_exchange_begin(&x, transfer, &all, &blocks);
+    count(a);
     mpi_errno = copy_own(a);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
     return mpi_errno;
@@ -70,12 +86,15 @@ static int exchange_all(struct alltoall *a)
 
 static int inside_node(struct alltoall *a)
 {
-    bool rows = MPIDI_NUMACOLL_goes_by_rows(a->call, a->sent);
+    bool alone = a->call->state->size == 1;
+    bool rows = !alone && MPIDI_NUMACOLL_goes_by_rows(a->call, a->sent);
 
-    if (a->call->state->size == 1)
-        return copy_own(a);
-    MPIDI_NUMACOLL_watch_way(a->call, rows, 1);
-    return rows ? MPIDI_NUMACOLL_alltoall_rows(a->call, a->sent, a->received) : exchange_all(a);
+    if (!alone)
+        MPIDI_NUMACOLL_watch_way(a->call, rows, 1);
+    if (!alone && !rows)
+        return exchange_all(a);
+    count(a);
+    return alone ? copy_own(a) : MPIDI_NUMACOLL_alltoall_rows(a->call, a->sent, a->received);
 }
 
 /* ---- between nodes ---- */
@@ -176,19 +195,14 @@ static int alltoall_across(struct alltoall *a)
 
 /* ---- the call ---- */
 
-/* Counts the call with the bytes of a block that this rank sends, on the average. */
-static void count(const struct alltoall *a)
+/* Prefetches the first blocks. Where they are and how long, is guessed: one behind the other, and
+ * as the first one. */
+static void expect_blocks(const struct alltoall *a)
 {
-    int ranks = a->sent->counts ? a->call->comm->local_size : 1; /* or all are as long */
-    struct nc_stream stream;
-    size_t bytes = 0;
+    size_t ranks = (size_t) a->call->comm->local_size;
 
-    for (int i = 0; i < ranks; i++) {
-        struct nc_typed block = MPIDI_NUMACOLL_block(a->sent, i);
-        MPIDI_NUMACOLL_stream_init(&stream, &block);
-        bytes += stream.length;
-    }
-    MPIDI_NUMACOLL_count(a->call, 0, bytes / (size_t) ranks);
+    nc_copy_expect_read(a->sent->buffer, ranks * MPIDI_NUMACOLL_block_bytes(a->sent, 0));
+    nc_copy_expect_written(a->received->buffer, ranks * MPIDI_NUMACOLL_block_bytes(a->received, 0));
 }
 
 static int alltoall(const struct nc_call *call, const struct nc_blocks *sent,
@@ -198,7 +212,7 @@ static int alltoall(const struct nc_call *call, const struct nc_blocks *sent,
     struct alltoall a = {
         .call = call, .sent = in_place ? received : sent, .received = received, .tag = tag};
 
-    count(&a);
+    expect_blocks(&a);
     return call->across ? alltoall_across(&a) : inside_node(&a);
 }
 

@@ -24,18 +24,10 @@ struct table {
     struct nc_row packed, unpacked;   /* the blocks behind the streams of T1, and of T3 */
 };
 
-static size_t bytes_of(const struct nc_blocks *blocks)
-{
-    MPI_Aint size;
-
-    MPIR_Datatype_get_size_macro(blocks->datatype, size);
-    return (size_t) (size * blocks->count);
-}
-
 bool MPIDI_NUMACOLL_goes_by_rows(const struct nc_call *call, const struct nc_blocks *sent)
 {
-    return !sent->counts &&
-           nc_select_alltoall_rows(call->state->column.size, call->state->row.size, bytes_of(sent));
+    return !sent->counts && nc_select_alltoall_rows(call->state->column.size, call->state->row.size,
+                                                    MPIDI_NUMACOLL_block_bytes(sent, 0));
 }
 
 int MPIDI_NUMACOLL_exchange_end(struct nc_exchange *x)
@@ -162,7 +154,7 @@ int MPIDI_NUMACOLL_alltoall_rows(const struct nc_call *call, const struct nc_blo
     t.groups = &state->groups;
     t.rows = state->column.size;
     t.mates = state->row.size;
-    t.bytes = bytes_of(sent);
+    t.bytes = MPIDI_NUMACOLL_block_bytes(sent, 0);
     t.rank = state->list;
     list_ranks(&t, member, false);
     mpi_errno = keep_own_near(&t, state->rank); /* before the exchange needs t.packed */

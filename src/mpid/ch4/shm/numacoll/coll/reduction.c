@@ -252,18 +252,11 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r);
 }
 
-/* Bytes; in a longer access the hardware prefetcher has recognized the pattern by then. */
-#define PREFETCHED 2048
-
 void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r)
 {
-    size_t bytes = r->element * (size_t) r->result.count;
-    const char *mine = r->mine.buffer, *result = r->result.buffer;
-
-    for (size_t at = 64; at < bytes && at < PREFETCHED; at += 64)
-        __builtin_prefetch(mine + at);
-    for (size_t at = 64; r->has_result && at < bytes && at < PREFETCHED; at += 64)
-        __builtin_prefetch(result + at, 1);
+    nc_copy_expect_read(r->mine.buffer, r->element * (size_t) r->mine.count);
+    if (r->has_result)
+        nc_copy_expect_written(r->result.buffer, r->element * (size_t) r->result.count);
 }
 
 void MPIDI_NUMACOLL_reduction_free(struct nc_reduction *r)

@@ -78,6 +78,18 @@ struct nc_blocks {
     const MPI_Datatype *datatypes;
 };
 
+/* The bytes of the block of one rank. */
+static inline size_t MPIDI_NUMACOLL_block_bytes(const struct nc_blocks *blocks, int rank)
+{
+    MPI_Aint count = blocks->counts ? blocks->counts[rank] : blocks->count, size;
+
+    if (count == 0) /* MPICH does not check the type then */
+        return 0;
+    MPIR_Datatype_get_size_macro(blocks->datatypes ? blocks->datatypes[rank] : blocks->datatype,
+                                 size);
+    return (size_t) (size * count);
+}
+
 /* The block of one rank. */
 struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *blocks, int rank);
 

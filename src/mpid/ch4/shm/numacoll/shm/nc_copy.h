@@ -53,6 +53,23 @@ struct nc_traffic {
     uint64_t local, remote, shared, fetched;
 };
 
+/* Bytes of a buffer that are prefetched; in a longer access the hardware prefetcher has recognized
+ * the pattern by then. */
+#define NC_PREFETCHED 2048
+
+/* Prefetch the first cache lines of n bytes that this rank is about to read, or to write. */
+static inline void nc_copy_expect_read(const void *bytes, size_t n)
+{
+    for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64)
+        __builtin_prefetch((const char *) bytes + at);
+}
+
+static inline void nc_copy_expect_written(void *bytes, size_t n)
+{
+    for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64)
+        __builtin_prefetch((char *) bytes + at, 1);
+}
+
 /* Prefetches the first cache line of a contiguous user buffer for writing: the caller is about to
  * wait for an announcement. */
 static inline void nc_copy_prefetch_out(const struct nc_stream *stream)

@@ -132,25 +132,29 @@ static void receive_next(struct nc_exchange *x, int partner)
     nc_transfer_acknowledge(t, i + 1, i + 1 < in->fragments, t->queue->geometry.set_slots);
 }
 
-/* What comes next in the round: X3, or, when both blocks are through, its end, X4. Returns whether
- * it could be done without waiting. */
+/* Whether this rank has read the block of the round, or has none to read. */
+static bool has_read(const struct nc_exchange *x, int partner)
+{
+    return partner == x->transfer->queue->rank || (x->in.next > 0 && x->in.next >= x->in.fragments);
+}
+
+/* What comes next in the round: X3, and, when both blocks are through, its end, X4. Returns whether
+ * anything could be done without waiting. */
 static bool receive(struct nc_exchange *x)
 {
     struct nc_queue *q = x->transfer->queue;
     int partner = partner_in(x, x->receiving);
-    bool read = partner == q->rank || (x->in.next > 0 && x->in.next >= x->in.fragments);
+    bool reads = may_read(x, partner) &&
+                 nc_queue_is_announced(q, nc_queue_send_control(q, partner), x->in.next + 1);
 
-    if (read && x->sending > x->receiving) {
-        nc_transfer_keep_first(&x->copied, x->in.copied);
-        x->in = (struct nc_flow){.next = 0};
-        nc_queue_end(q);
-        x->receiving++;
-        return true;
-    }
-    if (!may_read(x, partner) ||
-        !nc_queue_is_announced(q, nc_queue_send_control(q, partner), x->in.next + 1))
-        return false;
-    receive_next(x, partner);
+    if (reads)
+        receive_next(x, partner);
+    if (!has_read(x, partner) || x->sending <= x->receiving)
+        return reads;
+    nc_transfer_keep_first(&x->copied, x->in.copied);
+    x->in = (struct nc_flow){.next = 0};
+    nc_queue_end(q);
+    x->receiving++;
     return true;
 }
 
