@@ -390,35 +390,107 @@ static int pack_rest(void *user, size_t offset, void *packed, size_t max, int ho
     return 0;
 }
 
-/* Not in place a rank may keep its part. */
-int reduce_to_parts(struct rank *r, uint64_t choice)
+/* A part of this rank's operand, as a stream. */
+struct part {
+    const struct reduction *c;
+    size_t first, length; /* bytes */
+};
+
+static int pack_part(void *user, size_t offset, void *packed, size_t max, int how, size_t *moved)
+{
+    const struct part *p = user;
+
+    (void) how;
+    for (*moved = 0; *moved < max && offset < p->length; offset++)
+        ((unsigned char *) packed)[(*moved)++] = *user_byte(p->c->run->typed, p->c->mine,
+                                                            p->first + offset);
+    return 0;
+}
+
+/* Contiguous if there are no gaps; for numbers the own part must be. */
+static struct nc_stream stream_of_part(struct part *p, const struct reduction *c,
+                                       const struct nc_range *range)
+{
+    *p = (struct part){c, range->first * c->element, range->count * c->element};
+    return (struct nc_stream){.bytes = c->run->typed ? NULL : (char *) c->mine + p->first,
+                              .pack = pack_part,
+                              .user = p,
+                              .length = p->length};
+}
+
+/* Whether two ranks, of which one has n elements, make a pair by its operand. */
+static bool makes_pair(const struct rank *r, const struct nc_team *team, size_t n, uint64_t choice)
+{
+    return team->size == 2 && nc_reduce_fits_pair(part_of(team, 0, n, choice).count * r->element,
+                                                  part_of(team, 1, n, choice).count * r->element);
+}
+
+/* Two ranks with short parts. One that gets a part of the right length of the other's operand does
+ * not notice if that is longer or shorter than its own; what its result is then does not matter. */
+static int reduce_in_pair(struct rank *r, const struct nc_team *team, struct reduction *c,
+                          const struct nc_op_kernel *kernel, uint64_t choice)
 {
     int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
-    int teams = choice >> 16 & 1 ? 1 + (int) (choice >> 17) % ranks : 1;
-    struct nc_team team = team_of(r, teams);
-    bool joined[ranks], differs = false, unequal;
-    struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
-    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
-    size_t n = r->length[me] / r->element;
-    struct nc_range part = part_of(&team, team.index, n, choice);
+    int other = team->rank[1 - team->index];
+    size_t n = r->length[me] / c->element, others = r->length[other] / c->element;
+    struct nc_range part = part_of(team, team->index, n, choice),
+                    their_part = part_of(team, 1 - team->index, n, choice);
+    bool differs = !makes_pair(r, team, others, choice) ||
+                   part_of(team, team->index, others, choice).count != part.count;
+    bool joined[ranks], unequal;
+    struct part kept, given;
+    struct nc_stream own = stream_of_part(&kept, c, &part),
+                     theirs = stream_of_part(&given, c, &their_part);
+
+    for (int i = 0; i < ranks; i++)
+        joined[i] = i == me || (i == other && !differs);
+    wrong += nc_reduce_pair_node(r->transfer, team, kernel, &theirs, &own, &part, &unequal) !=
+             (c->breaks ? c->error : 0);
+    wrong += unequal != differs;
+    if (!c->breaks && (differs || n == others))
+        wrong += wrong_in(r, c, joined, &part);
+    return wrong;
+}
+
+/* Not in place a rank may keep its part. */
+static int reduce_in_team(struct rank *r, const struct nc_team *team, struct reduction *c,
+                          const struct nc_op_kernel *kernel, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong = 0;
+    struct nc_range part = part_of(team, team->index, r->length[me] / c->element, choice);
     struct rest rest = {&r->stream[ranks], part.first * r->element, part.count * r->element};
     struct nc_stream others = {
         .pack = pack_rest, .user = &rest, .length = r->length[me] - rest.count};
-    bool keeps = !r->run->typed && !c.in_place && nc_reduce_keeps(r->length[me]) &&
+    bool keeps = !r->run->typed && !c->in_place && nc_reduce_keeps(r->length[me]) &&
                  (choice >> 25 & 3) != (uint64_t) me % 4;
+    bool joined[ranks], differs = false, unequal;
 
-    for (int i = 0; i < ranks; i++) {
-        joined[i] = is_mate(r, teams, i) && r->length[i] == r->length[me];
-        differs |= is_mate(r, teams, i) && !joined[i];
+    memset(joined, 0, sizeof joined);
+    for (int i = 0; i < team->size; i++) {
+        joined[team->rank[i]] = r->length[team->rank[i]] == r->length[me];
+        differs |= !joined[team->rank[i]];
     }
-    c.before = part.first;
-    kernel.result -= c.before * c.element;
-    wrong += nc_reduce_scatter_node(r->transfer, &team, &kernel,
-                                    keeps ? &others : &r->stream[ranks], &part, keeps,
-                                    &unequal) != (c.breaks ? c.error : 0);
+    wrong += nc_reduce_scatter_node(r->transfer, team, kernel, keeps ? &others : &r->stream[ranks],
+                                    &part, keeps, &unequal) != (c->breaks ? c->error : 0);
     wrong += unequal != differs;
-    if (!c.breaks)
-        wrong += wrong_in(r, &c, joined, &part);
+    if (!c->breaks)
+        wrong += wrong_in(r, c, joined, &part);
+    return wrong;
+}
+
+int reduce_to_parts(struct rank *r, uint64_t choice)
+{
+    int ranks = (int) r->run->geometry.ranks, me = r->queue->rank, wrong;
+    int teams = choice >> 16 & 1 ? 1 + (int) (choice >> 17) % ranks : 1;
+    struct nc_team team = team_of(r, teams);
+    struct reduction c = prepare(r, compose, breaker_of(r->run, choice), choice);
+    struct nc_op_kernel kernel = kernel_of(r, &c, choice);
+    size_t n = r->length[me] / r->element;
+
+    c.before = part_of(&team, team.index, n, choice).first;
+    kernel.result -= c.before * c.element;
+    wrong = (makes_pair(r, &team, n, choice) ? reduce_in_pair : reduce_in_team)(r, &team, &c,
+                                                                                &kernel, choice);
     free(c.temporary);
     return wrong;
 }

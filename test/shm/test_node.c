@@ -998,6 +998,32 @@ static void reduces_to_parts(void **state)
 
 /* A rank whose op kernel fails returns the error, and still makes its part of the operation for the
  * other ranks. */
+/* Two ranks with short parts. With two send control slots a rank that runs ahead as the root of a
+ * broadcast comes to the one that the other still reads. */
+static void reduces_in_pairs(void **state)
+{
+    struct run run = {.geometry = GEOMETRY(2, 2, 512, 1),
+                      .kinds = "reduce_scatter",
+                      .operations = 3000,
+                      .largest = 800,
+                      .delays = 50};
+
+    (void) state;
+    check(run);
+    run.mismatch = run.breaks = true;
+    check(run);
+    run.typed = true;
+    check(run);
+    run.geometry = GEOMETRY(4, 2, 512, 1);
+    check(run);
+    run.typed = run.mismatch = run.breaks = false;
+    run.geometry = GEOMETRY(2, 2, 512, 1);
+    run.geometry.send_controls = 2;
+    run.kinds = "reduce_scatter bcast";
+    run.tree = NC_TREE_FLAT;
+    check(run);
+}
+
 static void scans(void **state)
 {
     (void) state;
@@ -1548,6 +1574,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(reduces),
                                        cmocka_unit_test(reduces_in_order),
                                        cmocka_unit_test(reduces_to_parts),
+                                       cmocka_unit_test(reduces_in_pairs),
                                        cmocka_unit_test(scans),
                                        cmocka_unit_test(reduces_that_break),
                                        cmocka_unit_test(mixed),

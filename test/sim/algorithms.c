@@ -545,10 +545,27 @@ static void reduce_piece(struct rank *r, size_t first, size_t n)
                   (struct nc_range){(size_t) column->index * n, n}, r->result + first, false);
 }
 
+/* Of two ranks, n elements for each. */
+static void reduce_in_pair(struct rank *r, size_t n)
+{
+    struct nc_team pair = nc_queue_everybody(&r->queue);
+    struct nc_op_kernel kernel = kernel_of(r->mine, r->result);
+    struct nc_stream theirs = stream_of(r->mine, n), own = stream_of(r->mine, n);
+    bool unequal;
+
+    nc_reduce_pair_node(&r->bcast.transfer, &pair, &kernel, &theirs, &own, &(struct nc_range){0, n},
+                        &unequal);
+}
+
 static void reduce_scatter_blocks(struct rank *r)
 {
     size_t n = elements_of(r), most = chunk_elements(r) / (size_t) r->job->setting->ranks;
 
+    if (r->job->setting->ranks == 2 &&
+        nc_reduce_fits_pair(n * sizeof(double), n * sizeof(double))) {
+        reduce_in_pair(r, n);
+        return;
+    }
     for (size_t first = 0; first < n; first += most)
         reduce_piece(r, first, n - first < most ? n - first : most);
 }

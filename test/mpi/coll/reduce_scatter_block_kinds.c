@@ -1,5 +1,6 @@
-/* Reduce_scatter_block of every kind of element, in place and not: none, inline, fragments, several
- * rings; and elements larger than a slot. */
+/* Reduce_scatter_block of every kind of element, in place and not: none, inline, the last length
+ * that is inline between two ranks and the next one, fragments, several rings; and elements larger
+ * than a slot. */
 
 #include "reductions.h"
 
@@ -18,16 +19,18 @@ static void try(MPI_Comm comm, const struct nc_numbers *k, int block, int number
 
 int main(int argc, char **argv)
 {
-    static const int blocks[] = {0, 1, 7, 90, 3000};
+    static const int blocks[] = {0, 1, 7, 29, 30, 44, 45, 88, 89, 3000};
     MPI_Comm comms[2] = {MPI_COMM_WORLD};
     int number = 0;
 
     nc_init(&argc, &argv);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -nc_rank, &comms[1]);
     nc_kinds_make();
-    for (int i = 0; i < 5 * NC_KINDS; i++) {
-        try(comms[i % 2], &nc_kinds[i / 5], blocks[i % 5], number++);
-        try(comms[i % 2], &nc_kinds[i / 5], blocks[i % 5], number++);
+    for (int k = 0; k < NC_KINDS; k++) {
+        for (int i = 0; i < 10; i++) {
+            try(comms[(k + i) % 2], &nc_kinds[k], blocks[i], number++);
+            try(comms[(k + i) % 2], &nc_kinds[k], blocks[i], number++);
+        }
     }
     try(comms[0], &nc_kinds[NC_KIND_SUM], 40000, 0);
     try(comms[1], &nc_kinds[NC_KIND_SUM], 40000, 1);

@@ -1,6 +1,7 @@
 /* Reduce_scatter with blocks of all kinds of lengths: equal ones, none, one alone, a long one among
  * short ones, and such that the result in place overlaps its operand; of every kind of element,
- * also of elements larger than a slot; on communicators in two orders. */
+ * also of elements larger than a slot, and of as many elements as are just inline between two
+ * ranks, or one more; on communicators in two orders. */
 
 #include "reductions.h"
 
@@ -36,7 +37,7 @@ static void try(MPI_Comm comm, const struct nc_numbers *k, int shape, int n, int
 
 int main(int argc, char **argv)
 {
-    static const int counts[] = {1, 7, 90, 3000, 40000};
+    static const int counts[] = {1, 7, 44, 88, 89, 3000, 40000};
     MPI_Comm comms[2] = {MPI_COMM_WORLD};
     int number = 0;
 
@@ -45,12 +46,12 @@ int main(int argc, char **argv)
     nc_kinds_make();
     for (int k = 0; k < NC_KINDS; k++) {
         for (int shape = 0; shape < SHAPES; shape++) {
-            for (int i = 0; i < 4; i++, number++)
+            for (int i = 0; i < 6; i++, number++)
                 try(comms[(k + i) % 2], &nc_kinds[k], shape, counts[i], number + k % 2);
         }
     }
     for (int shape = 0; shape < SHAPES; shape++)
-        try(comms[0], &nc_kinds[NC_KIND_SUM], shape, counts[4], number++);
+        try(comms[0], &nc_kinds[NC_KIND_SUM], shape, counts[6], number++);
     for (int gaps = 0; gaps < 2; gaps++) {
         struct nc_numbers k = nc_kind_affine("large elements", 9 * 1024, gaps);
         for (int shape = 0; shape < SHAPES; shape++)

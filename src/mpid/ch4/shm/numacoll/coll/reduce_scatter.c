@@ -3,9 +3,9 @@
  * (shm/nc_reduce.h); blocks longer than a ring piece by piece, so that all ranks combine at a time.
  * On several NUMA nodes, if these have equal numbers of ranks and the operation commutes, they do
  * so in two steps, as a sliced allreduce does: first the ranks of a NUMA node (row), then those
- * with the same index on each NUMA node (column). On several nodes each
- * node reduces a chunk, which also has a piece of each block, to its leader; the leaders reduce the
- * chunks to a part for each node (above.h), and scatter it (scatter.h).
+ * with the same index on each NUMA node (column). Two ranks send each other short blocks inline. On
+ * several nodes each node reduces a chunk, which also has a piece of each block, to its leader; the
+ * leaders reduce the chunks to a part for each node (above.h), and scatter it (scatter.h).
  *
  * What neither can do is reduced to rank 0 (reduce.h), which scatters it: elements larger than a
  * slot; and on several nodes operations that do not commute, elements that are not plain, and
@@ -263,6 +263,39 @@ static int inside(const struct reduce_scatter *c)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));
     MPL_free(memory);
+    return mpi_errno;
+}
+
+/* ---- two ranks, and short blocks ---- */
+
+/* Whether the node has two ranks, with blocks so short that each sends the other's inline, and
+ * nothing else. */
+static bool is_short_pair(const struct reduce_scatter *c)
+{
+    const struct nc_reduction *r = c->r;
+
+    return r->call->state->size == 2 && nc_reduce_fits_pair(block_of(c->parts, 0) * r->element,
+                                                            block_of(c->parts, 1) * r->element);
+}
+
+static int in_pair(const struct reduce_scatter *c)
+{
+    struct nc_reduction *r = c->r;
+    struct nc_team pair = nc_queue_everybody(&r->call->state->queue);
+    size_t count = block_of(c->parts, pair.index), others = block_of(c->parts, 1 - pair.index);
+    struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, c->before, count);
+    struct nc_typed theirs = MPIDI_NUMACOLL_elements(r, &r->mine, pair.index ? 0 : count, others);
+    const struct nc_range range = {.first = 0, .count = count};
+    struct nc_stream own, sent;
+    bool unequal;
+    int mpi_errno;
+
+    MPIDI_NUMACOLL_stream_init(&own, &mine);
+    MPIDI_NUMACOLL_stream_init(&sent, &theirs);
+    MPIDI_NUMACOLL_operands_from(r, &r->mine, c->before, r->result.buffer);
+    mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_pair_node(
+        MPIDI_NUMACOLL_transfer(r->call), &pair, &r->kernel, &sent, &own, &range, &unequal));
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -561,11 +594,11 @@ static bool goes_through_slots(const struct nc_reduction *r)
 
 static int serve(const struct reduce_scatter *c)
 {
-    bool across = c->r->call->across;
-
-    if (across && goes_by_chunks(c))
-        return across_nodes(c);
-    return !across && goes_through_slots(c->r) ? inside(c) : by_rank_0(c);
+    if (c->r->call->across)
+        return goes_by_chunks(c) ? across_nodes(c) : by_rank_0(c);
+    if (is_short_pair(c))
+        return in_pair(c);
+    return goes_through_slots(c->r) ? inside(c) : by_rank_0(c);
 }
 
 static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void *recvbuf,
@@ -582,6 +615,7 @@ static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void 
         parts = (struct parts){NULL, 0};
     c.before = sum_of(&parts, rank);
     r.result.count = (MPI_Aint) block_of(&parts, rank);
+    MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_count_typed(call, &r.result);
     /* on one node also of nothing, as other ranks may have something by mistake */
     if (r.mine.count > 0 || !call->across)

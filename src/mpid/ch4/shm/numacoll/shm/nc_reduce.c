@@ -475,6 +475,36 @@ static void inline_in_order(struct reduce *r, const struct nc_range *range)
     accumulate_end(&f, NULL);
 }
 
+/* Where this rank's own elements of a pair are, from the first of the range on: in the user's
+ * memory; or in `packed`, where this function puts them, if they are not numbers, or if the result
+ * would overwrite some of them before they are reduced. */
+static const char *own_of_pair(struct reduce *r, const struct nc_range *range,
+                               struct nc_stream *own, char *packed)
+{
+    if (is_at_hand(r, range, r->sources - 1 - r->team->index))
+        return r->kernel->mine + range->first * r->kernel->element;
+    nc_transfer_keep_first(&r->copied, nc_copy_in(own, packed, nc_stream_rest(own), 0, NULL));
+    return packed;
+}
+
+/* P4: of two ranks each sends what the other one reduces, and nothing else. */
+static void inline_in_pair(struct reduce *r, const struct nc_range *range, struct nc_stream *own)
+{
+    _Alignas(16) char packed[NC_REDUCE_INLINE];
+    size_t bytes = range->count * r->kernel->element;
+    struct accumulation f = {.r = r, .first = range->first, .n = range->count};
+    const char *mine;
+
+    r->copied = nc_transfer_inline(r->transfer, take_control(r), NC_REDUCE_PAD, r->stream, 0);
+    mine = own_of_pair(r, range, own, packed);
+    for (int k = 0; k < r->sources; k++) {
+        const char *elements = is_mine(r, k) ? mine : await_inline(r, k, bytes);
+        if (elements && range->count > 0 && !r->copied)
+            accumulate_packed(&f, elements);
+    }
+    accumulate_end(&f, NULL);
+}
+
 /* ---- the calls ---- */
 
 static int end(struct reduce *r, bool *unequal)
@@ -559,6 +589,22 @@ int nc_reduce_scatter_node(struct nc_transfer *t, const struct nc_team *team,
                        .sources = team->size};
 
     return reduce_in_team(&r, range, unequal);
+}
+
+int nc_reduce_pair_node(struct nc_transfer *t, const struct nc_team *team,
+                        const struct nc_op_kernel *kernel, struct nc_stream *theirs,
+                        struct nc_stream *own, const struct nc_range *range, bool *unequal)
+{
+    struct reduce r = {.transfer = t,
+                       .kernel = kernel,
+                       .numbers = kernel->numbers,
+                       .stream = theirs,
+                       .team = team,
+                       .readers = nc_queue_one(t->queue, nc_team_after(team, 1)),
+                       .sources = team->size};
+
+    inline_in_pair(&r, range, own);
+    return end(&r, unequal);
 }
 
 int nc_scan_step_node(struct nc_transfer *t, const struct nc_scan_step *step,

@@ -106,6 +106,20 @@ int nc_reduce_scatter_node(struct nc_transfer *transfer, const struct nc_team *t
                            const struct nc_op_kernel *kernel, struct nc_stream *mine,
                            const struct nc_range *range, bool keeps, bool *unequal);
 
+/* For nc_reduce_pair_node: whether the blocks of both ranks fit control slots. In bytes. */
+static inline bool nc_reduce_fits_pair(size_t block, size_t other_block)
+{
+    return block <= NC_REDUCE_INLINE && other_block <= NC_REDUCE_INLINE;
+}
+
+/* As nc_reduce_scatter_node, for a team of two ranks whose ranges are so short that
+ * nc_reduce_fits_pair allows it; elements and operation may be any. theirs: this rank's elements of
+ * the other rank's range; own: those of its own range, which for numbers are at kernel->mine as
+ * well. *unequal: whether the other rank's message is not as long as this rank's own range. */
+int nc_reduce_pair_node(struct nc_transfer *transfer, const struct nc_team *team,
+                        const struct nc_op_kernel *kernel, struct nc_stream *theirs,
+                        struct nc_stream *own, const struct nc_range *range, bool *unequal);
+
 /* One step of a scan. The readers get the rest of the stream `mine`; the result of this rank is
  * what its sources send, combined in their order, and behind it, if it joins, the kernel's own
  * elements, which need not be those of the stream. Without sources the result is the own elements,
