@@ -51,13 +51,32 @@ static void call_allreduce(void)
     MPI_Allreduce(&mine, &sum, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void call_alltoallv(void)
+{
+    static const int counts[2] = {1, 1}, displs[2] = {0, 1};
+    static float received[2];
+
+    MPI_Alltoallv(blocks, counts, displs, MPI_FLOAT, received, counts, displs, MPI_FLOAT,
+                  MPI_COMM_WORLD);
+}
+
+static void call_reduce_scatter_block(void)
+{
+    MPI_Reduce_scatter_block(blocks, &block, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static const struct {
     const char *name;
     void (*call)(void);
-} collectives[] = {{"bcast", call_bcast},         {"barrier", call_barrier},
-                   {"scatter", call_scatter},     {"gather", call_gather},
-                   {"allgather", call_allgather}, {"reduce", call_reduce},
-                   {"allreduce", call_allreduce}};
+} collectives[] = {{"bcast", call_bcast},
+                   {"barrier", call_barrier},
+                   {"scatter", call_scatter},
+                   {"gather", call_gather},
+                   {"allgather", call_allgather},
+                   {"reduce", call_reduce},
+                   {"allreduce", call_allreduce},
+                   {"alltoallv", call_alltoallv},
+                   {"reduce_scatter_block", call_reduce_scatter_block}};
 
 /* callgrind starts and stops at this name, so it is not inlined. */
 __attribute__((noinline)) void measured_calls(void (*call)(void), int calls)
