@@ -8,23 +8,25 @@
 
 #include "nc_joint.h"
 
-/* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. */
+/* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. Kept
+ * small, with the large parts elsewhere: filled with zeros they would take a short call as long as
+ * its copies. */
 struct gather {
     struct nc_transfer *transfer;
     const struct nc_team *team; /* allgather: the ranks it receives from, and itself */
-    struct nc_readers told;     /* sender: who reads its send control slot */
-    struct nc_readers readers;  /* sender: who reads its slots */
+    const struct nc_readers *told;    /* sender: who reads its send control slot */
+    const struct nc_readers *readers; /* sender: who reads its slots */
     const int *group;      /* [ranks] group of each rank; slots are read in the sender's group only.
                               NULL: all who read the control slot read the slots */
-    struct nc_flow mine;   /* sender: its message; 0 fragments: nothing goes through slots */
-    bool direct;           /* sender: its message is read out of its buffer; in a gather it is
-                              transfer->joint[0] */
+    struct nc_flow *mine;  /* sender: its message; 0 fragments: nothing goes through slots */
     struct nc_stream *own; /* allgather: where this rank's own block goes; gather: NULL, or where
                               the root's goes .. */
     struct nc_stream *lone; /* .. and where it is; otherwise NULL */
     int open;               /* receiver: transfer->flow[0 .. open - 1] are left to read */
-    int joint;  /* root of a gather: transfer->joint[0 .. joint - 1] are left to copy together */
-    int copied; /* 0, or the first error of a copy */
+    int joint;   /* root of a gather: transfer->joint[0 .. joint - 1] are left to copy together */
+    int copied;  /* 0, or the first error of a copy */
+    bool direct; /* sender: its message is read out of its buffer; in a gather it is
+                    transfer->joint[0] */
 };
 
 /* ---- sending ---- */
@@ -43,24 +45,26 @@ static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_
 /* G2, G3: the next fragment, into a slot that is taken for it. */
 static void send_into(struct gather *g, char *slot)
 {
-    uint64_t i = g->mine.next++;
+    uint64_t i = g->mine->next++;
 
-    nc_transfer_write(g->transfer, &g->mine, i, slot);
-    keep_own(g, slot, nc_transfer_bytes(&g->mine, i), g->mine.header.total);
+    nc_transfer_write(g->transfer, g->mine, i, slot);
+    keep_own(g, slot, nc_transfer_bytes(g->mine, i), g->mine->header.total);
 }
 
 static void send_next(struct gather *g)
 {
-    send_into(g, nc_transfer_take_slot(g->transfer, &g->readers, g->mine.next));
+    send_into(g, nc_transfer_take_slot(g->transfer, g->readers, g->mine->next));
 }
 
 /* G1; and G2 and G3 of fragment 0, if the message goes through slots. */
 static void send_first(struct gather *g, struct nc_stream *mine)
 {
     struct nc_transfer *t = g->transfer;
-    struct nc_control *control = nc_queue_take_send_control(t->queue, &g->told);
-    bool alone = g->group && g->readers.count[0] == 1; /* in its group */
+    struct nc_control *control = nc_queue_take_send_control(t->queue, g->told);
+    bool alone = g->group && g->readers->count[0] == 1; /* in its group */
 
+    g->mine->fragments = g->mine->next = 0;
+    g->mine->copied = 0;
     g->direct = !alone && nc_transfer_is_direct(t, mine);
     if (nc_transfer_is_inline(mine)) {
         size_t bytes = nc_stream_rest(mine);
@@ -72,19 +76,19 @@ static void send_first(struct gather *g, struct nc_stream *mine)
         const char *bytes = mine->bytes + mine->at;
         size_t length = nc_stream_rest(mine);
         if (!g->own)
-            nc_joint_begin(t, &t->joint[0], mine, g->told.rank[0][0], control);
+            nc_joint_begin(t, &t->joint[0], mine, g->told->rank[0][0], control);
         nc_transfer_point(t, control, mine);
         keep_own(g, bytes, length, length);
         return;
     }
-    nc_transfer_begin(t, &g->mine, mine, t->queue->rank);
-    g->mine.control = control;
-    if (g->told.count[0] > 1)
-        nc_transfer_fill_slots(t, &g->mine);
+    nc_transfer_begin(t, g->mine, mine, t->queue->rank);
+    g->mine->control = control;
+    if (g->told->count[0] > 1)
+        nc_transfer_fill_slots(t, g->mine);
     if (alone) {
         /* nobody reads its slots, so only the length is announced */
-        g->mine.fragments = 0;
-        nc_transfer_announce(t, control, &g->mine.header, 0);
+        g->mine->fragments = 0;
+        nc_transfer_announce(t, control, &g->mine->header, 0);
         return;
     }
     send_next(g);
@@ -93,7 +97,7 @@ static void send_first(struct gather *g, struct nc_stream *mine)
 /* G2 and G3 of a sender in an allgather: what it sends before it reads in this round. */
 static void send_ahead(struct gather *g, uint64_t round)
 {
-    while (nc_transfer_sends(g->transfer, &g->mine, round))
+    while (nc_transfer_sends(g->transfer, g->mine, round))
         send_next(g);
 }
 
@@ -165,11 +169,11 @@ static void receive_round(struct gather *g, uint64_t i)
 /* Rounds 1, 2, ... */
 static void rounds(struct gather *g)
 {
-    for (uint64_t i = 1; g->mine.next < g->mine.fragments || g->open > 0; i++) {
+    for (uint64_t i = 1; g->mine->next < g->mine->fragments || g->open > 0; i++) {
         send_ahead(g, i);
         receive_round(g, i);
     }
-    nc_transfer_keep_first(&g->copied, g->mine.copied);
+    nc_transfer_keep_first(&g->copied, g->mine->copied);
 }
 
 /* ---- the root of a gather ---- */
@@ -193,7 +197,7 @@ static void release_slots(struct nc_transfer *t, const struct nc_flow *flow)
     struct nc_queue *q = t->queue;
     uint32_t set = q->geometry.set_slots;
 
-    if (nc_frag_ends_set(flow->next, set) && flow->next + q->geometry.slots < flow->fragments + set)
+    if (flow->next + q->geometry.slots < flow->fragments + set && nc_frag_ends_set(flow->next, set))
         nc_queue_announce(q, nc_queue_take_recv_control(q, flow->rank), flow->next);
 }
 
@@ -330,8 +334,12 @@ static void receive(struct gather *g, struct nc_stream *from, size_t *sent)
     struct nc_queue *q = g->transfer->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
-        g->transfer->flow[g->open++] = (struct nc_flow){
-            .control = nc_queue_send_control(q, r), .stream = &from[r], .rank = r};
+        /* the other fields come with the message (meet) */
+        struct nc_flow *flow = &g->transfer->flow[g->open++];
+        flow->control = nc_queue_send_control(q, r);
+        flow->stream = &from[r];
+        flow->next = 0;
+        flow->rank = r;
         nc_copy_prefetch_out(&from[r]);
     }
     while (g->open > 0 || g->joint > 0 || g->lone) {
@@ -351,7 +359,7 @@ static char *take_slot(struct gather *g, uint64_t i)
     struct nc_queue *q = g->transfer->queue;
 
     if (i < q->geometry.slots)
-        return nc_transfer_take_slot(g->transfer, &g->readers, i);
+        return nc_transfer_take_slot(g->transfer, g->readers, i);
     nc_queue_await(q, nc_queue_recv_control(q, q->rank), i - q->geometry.slots + 1);
     return nc_queue_take_slot_again(q);
 }
@@ -365,7 +373,7 @@ static void await_read(struct gather *g)
 
     nc_queue_await(q, control, 1);
     if (nc_queue_has_announced(q, control, 1)) {
-        if (!nc_queue_is_of_call(q, control, g->told.rank[0][0]))
+        if (!nc_queue_is_of_call(q, control, g->told->rank[0][0]))
             return;
         nc_joint_help(g->transfer, &g->transfer->joint[0], control);
     }
@@ -377,9 +385,9 @@ static void send(struct gather *g, struct nc_stream *mine)
     send_first(g, mine);
     if (g->direct)
         await_read(g);
-    while (g->mine.next < g->mine.fragments)
-        send_into(g, take_slot(g, g->mine.next));
-    nc_transfer_keep_first(&g->copied, g->mine.copied);
+    while (g->mine->next < g->mine->fragments)
+        send_into(g, take_slot(g, g->mine->next));
+    nc_transfer_keep_first(&g->copied, g->mine->copied);
 }
 
 /* ---- the calls ---- */
@@ -388,7 +396,8 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
                    size_t *sent)
 {
     struct nc_readers reader = nc_queue_one(t->queue, root);
-    struct gather g = {.transfer = t, .told = reader, .readers = reader};
+    struct nc_flow flow;
+    struct gather g = {.transfer = t, .told = &reader, .readers = &reader, .mine = &flow};
 
     if (t->queue->rank == root) {
         g.lone = mine;
@@ -404,8 +413,10 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
 static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream *from, size_t *sent)
 {
     int rank = g->transfer->queue->rank;
+    struct nc_flow flow;
 
     sent[rank] = nc_stream_rest(mine);
+    g->mine = &flow;
     g->own = &from[rank];
     send_first(g, mine);
     send_ahead(g, 0);
@@ -413,7 +424,7 @@ static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream 
     rounds(g);
     nc_queue_end(g->transfer->queue);
     if (g->direct)
-        nc_queue_await_ended(g->transfer->queue, &g->readers);
+        nc_queue_await_ended(g->transfer->queue, g->readers);
     return g->copied;
 }
 
@@ -422,11 +433,13 @@ int nc_allgather_node(struct nc_transfer *t, const struct nc_groups *groups, str
 {
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_group near = nc_group_at(groups, 0, t->queue->rank, 0);
+    struct nc_readers told = nc_queue_team(&all);
+    struct nc_readers readers = {.rank = {near.member, NULL}, .count = {near.size, 0}};
     struct gather g = {.transfer = t,
                        .team = &all,
-                       .told = nc_queue_team(&all),
-                       .group = groups->of[0],
-                       .readers = {.rank = {near.member, NULL}, .count = {near.size, 0}}};
+                       .told = &told,
+                       .readers = &readers,
+                       .group = groups->of[0]};
 
     return allgather(&g, mine, from, sent);
 }
@@ -435,7 +448,7 @@ int nc_allgather_team(struct nc_transfer *t, const struct nc_team *team, struct 
                       struct nc_stream *from, size_t *sent)
 {
     struct nc_readers readers = nc_queue_team(team);
-    struct gather g = {.transfer = t, .team = team, .told = readers, .readers = readers};
+    struct gather g = {.transfer = t, .team = team, .told = &readers, .readers = &readers};
 
     return allgather(&g, mine, from, sent);
 }
