@@ -13,10 +13,10 @@
 #define NC_FRAG_UNIT 4096
 
 /* The number of fragments of f > 0 bytes in a message of m bytes. An empty message has one
- * fragment, so that the message is announced. */
+ * fragment, so that the message is announced. A message of one fragment divides nothing. */
 static inline uint64_t nc_frag_count(uint64_t m, uint64_t f)
 {
-    return m ? (m - 1) / f + 1 : 1;
+    return m > f ? (m - 1) / f + 1 : 1;
 }
 
 /* Bytes of fragment i; 0 beyond the end of the message. */

@@ -41,7 +41,7 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->layout = nc_layout_make(geometry);
     q->rank = rank;
     q->operation = 0;
-    q->head = 0;
+    q->position = 0;
     q->waiter = waiter;
     q->call = 0;
     q->stranger = (struct nc_stranger){0, 0};
@@ -93,12 +93,20 @@ static void renew_use(struct nc_queue *q, struct nc_use *use, nc_clock over,
     use->readers = *readers;
 }
 
+/* The slot at the position of my send ring, which then moves on. */
+static char *next_slot(struct nc_queue *q)
+{
+    char *slot = nc_queue_slot(q, q->rank, q->position);
+
+    q->position = q->position + 1 < q->geometry.slots ? q->position + 1 : 0;
+    return slot;
+}
+
 char *nc_queue_take_slot(struct nc_queue *q, nc_clock used, const struct nc_readers *readers)
 {
-    struct nc_use *use = &q->slot_use[q->head % q->geometry.slots];
-    char *slot = nc_queue_slot(q, q->rank, q->head);
+    struct nc_use *use = &q->slot_use[q->position];
+    char *slot = next_slot(q);
 
-    q->head++;
     renew_use(q, use, used, readers);
     return slot;
 }
@@ -132,17 +140,17 @@ static struct nc_awaited over_of(const struct nc_queue *q, const struct nc_use *
 
 bool nc_queue_slot_is_free(struct nc_queue *q)
 {
-    return is_over(q, &q->slot_use[q->head % q->geometry.slots]);
+    return is_over(q, &q->slot_use[q->position]);
 }
 
 struct nc_awaited nc_queue_slot_free(const struct nc_queue *q)
 {
-    return over_of(q, &q->slot_use[q->head % q->geometry.slots]);
+    return over_of(q, &q->slot_use[q->position]);
 }
 
 char *nc_queue_take_slot_again(struct nc_queue *q)
 {
-    return nc_queue_slot(q, q->rank, q->head++);
+    return next_slot(q);
 }
 
 struct nc_control *nc_queue_take_recv_control(struct nc_queue *q, int reader)

@@ -104,7 +104,7 @@ struct nc_queue {
     int rank;
     /* number of the current operation, from 0; nc_exchange sends for later operations, too */
     uint64_t operation;
-    uint64_t head;              /* slots of my send ring taken so far */
+    uint32_t position;          /* index of the slot of my send ring that is taken next */
     struct nc_use *slot_use;    /* [slots] of my send ring */
     struct nc_use *control_use; /* [send_controls], behind slot_use in one array */
     nc_clock *seen;             /* [ranks] `ack` of each rank when I last loaded it */
@@ -145,22 +145,31 @@ static inline struct nc_control *nc_queue_send_control(const struct nc_queue *q,
            (q->operation & (q->geometry.send_controls - 1));
 }
 
+/* i modulo n, without a division where i is below n, as in most messages that are short enough to
+ * notice one. */
+static inline uint64_t nc_queue_modulo(uint64_t i, uint32_t n)
+{
+    return __builtin_expect(i < n, 1) ? i : i % n;
+}
+
 /* Slot number `slot`, modulo the number of slots, of a rank's send ring. */
 static inline char *nc_queue_slot(const struct nc_queue *q, int rank, uint64_t slot)
 {
-    return q->region[rank] + q->layout.send + slot % q->geometry.slots * q->layout.slot_stride;
+    return q->region[rank] + q->layout.send +
+           nc_queue_modulo(slot, q->geometry.slots) * q->layout.slot_stride;
 }
 
 /* The index, in my send ring, of the slot that nc_queue_take_slot takes next. */
 static inline uint32_t nc_queue_position(const struct nc_queue *q)
 {
-    return (uint32_t) (q->head % q->geometry.slots);
+    return q->position;
 }
 
 /* The slot of a rank's receive ring for fragment i of the current operation. */
 static inline char *nc_queue_recv_slot(const struct nc_queue *q, int rank, uint64_t i)
 {
-    return q->region[rank] + q->layout.recv + i % q->layout.recv_slots * q->layout.slot_stride;
+    return q->region[rank] + q->layout.recv +
+           nc_queue_modulo(i, q->layout.recv_slots) * q->layout.slot_stride;
 }
 
 /* The team of all ranks of the node, in their order. */
