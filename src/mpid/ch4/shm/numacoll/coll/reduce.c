@@ -66,22 +66,26 @@ static int reduce_up(struct nc_reduction *r, int local_root, struct nc_stream *m
                                                     local_root, &r->kernel, mine, unequal));
 }
 
+static int reduce_in_order(struct nc_reduction *r, int local_root, struct nc_stream *mine,
+                           bool *unequal)
+{
+    struct nc_range every = {.first = 0, .count = nc_stream_rest(mine) / r->element};
+    struct nc_team all = nc_queue_everybody(&r->call->state->queue);
+
+    return MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_transfer(r->call), &all,
+                                                       local_root, &r->kernel, mine, &every,
+                                                       unequal));
+}
+
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
 {
-    struct MPIDI_NUMACOLL_comm *state = r->call->state;
-    struct nc_range every = {.first = 0, .count = nc_stream_rest(mine) / r->element};
-    struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(r->call);
-    struct nc_team all = nc_queue_everybody(&state->queue);
     bool unequal = false;
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno;
 
-    if (state->size == 1)
-        return r->kernel.own(r->kernel.context, 0, every.count);
-    if (r->commutative && r->plain)
-        mpi_errno = reduce_up(r, local_root, mine, &unequal);
-    else
-        mpi_errno = MPIDI_NUMACOLL_error(
-            nc_reduce_ordered_node(transfer, &all, local_root, &r->kernel, mine, &every, &unequal));
+    if (r->call->state->size == 1)
+        return r->kernel.own(r->kernel.context, 0, nc_stream_rest(mine) / r->element);
+    mpi_errno = r->commutative && r->plain ? reduce_up(r, local_root, mine, &unequal)
+                                           : reduce_in_order(r, local_root, mine, &unequal);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }

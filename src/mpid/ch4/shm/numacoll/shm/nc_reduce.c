@@ -21,6 +21,8 @@ struct reduce {
     bool joins;          /* in order: this rank's elements come behind those of the sources */
     bool fills;          /* fragments fill slots: all ranks write and read at the same time */
     int sources;         /* how many; their messages are transfer->flow[0 .. sources - 1] */
+    size_t elements;     /* of the message; and .. */
+    size_t at_once;      /* .. of a fragment, but for the last one. Neither is used inline */
     nc_combine *numbers; /* the kernel's, for this call; NULL if it has none */
     int copied;          /* 0, or the first error of a copy or of the kernel */
     bool unequal;
@@ -37,10 +39,17 @@ static char *inline_elements(struct nc_control *control)
 
 /* ---- what I have ---- */
 
-/* Bytes of fragment i, in my message and in every message of the same length. */
-static size_t bytes_of(const struct reduce *r, uint64_t i)
+/* Elements of the message before fragment i. */
+static size_t first_of(const struct reduce *r, uint64_t i)
 {
-    return nc_frag_bytes(r->mine->header.total, r->mine->header.fragment, i);
+    return i * r->at_once;
+}
+
+/* Elements of fragment i, in my message and in every message of the same length: counted as
+ * nc_frag_bytes counts bytes. */
+static size_t elements_of(const struct reduce *r, uint64_t i)
+{
+    return nc_frag_bytes(r->elements, r->at_once, i);
 }
 
 /* Prepares my message, in fragments of whole elements. A root that sends nothing prepares it too:
@@ -58,16 +67,12 @@ static void begin(struct reduce *r)
     }
     if (r->fills)
         nc_transfer_fill_slots(r->transfer, mine);
-    mine->header.fragment -= mine->header.fragment % (uint32_t) element;
-    if (mine->header.fragment == 0)
-        mine->header.fragment = (uint32_t) element;
-    mine->fragments = nc_frag_count(mine->header.total, mine->header.fragment);
-}
-
-/* Elements of the message before fragment i. */
-static size_t first_of(const struct reduce *r, uint64_t i)
-{
-    return i * r->mine->header.fragment / r->kernel->element;
+    r->elements = mine->header.total / element;
+    r->at_once = mine->header.fragment / (uint32_t) element;
+    if (r->at_once == 0)
+        r->at_once = 1;
+    mine->header.fragment = (uint32_t) (r->at_once * element);
+    mine->fragments = nc_frag_count(r->elements, r->at_once);
 }
 
 /* J1. The header follows with the first announcement (J5). */
@@ -213,9 +218,8 @@ static void accumulate_end(struct accumulation *f, const struct nc_flow *message
  * result. */
 static void reduce_children(struct reduce *r, uint64_t i, char *place)
 {
-    size_t bytes = bytes_of(r, i);
     struct accumulation f = {
-        .r = r, .first = first_of(r, i), .n = bytes / r->kernel->element, .place = place};
+        .r = r, .first = first_of(r, i), .n = elements_of(r, i), .place = place};
 
     accumulate_mine(&f);
     meet_sources(r, i);
@@ -223,7 +227,7 @@ static void reduce_children(struct reduce *r, uint64_t i, char *place)
         const char *fragment = await_source(r, k, i);
         if (!fragment || r->copied)
             continue;
-        count(r, k, bytes);
+        count(r, k, f.n * r->kernel->element);
         accumulate_packed(&f, fragment);
     }
     accumulate_end(&f, place ? r->mine : NULL);
@@ -276,7 +280,7 @@ static void up_the_tree(struct reduce *r)
 static size_t part_in(const struct reduce *r, const struct nc_range *range, uint64_t i,
                       size_t *skip)
 {
-    size_t first = first_of(r, i), end = first + bytes_of(r, i) / r->kernel->element,
+    size_t first = first_of(r, i), end = first + elements_of(r, i),
            last = range->first + range->count;
 
     *skip = range->first > first ? range->first - first : 0;
@@ -344,15 +348,15 @@ static void in_order(struct reduce *r, const struct nc_range *range)
 static void keep(struct reduce *r, uint64_t i, const char *packed)
 {
     const struct nc_op_kernel *c = r->kernel;
-    size_t bytes = bytes_of(r, i), first = first_of(r, i);
+    size_t n = elements_of(r, i), first = first_of(r, i);
 
     if (!packed || r->copied)
         return;
     if (c->numbers)
-        nc_copy_bytes(c->result + first * c->element, packed, bytes,
+        nc_copy_bytes(c->result + first * c->element, packed, n * c->element,
                       nc_transfer_streams(r->transfer, r->mine->header.total, 1));
     else
-        r->copied = c->take(c->context, first, packed, bytes / c->element);
+        r->copied = c->take(c->context, first, packed, n);
 }
 
 /* J2, J3, J4, J5, C1, J6 */
@@ -366,7 +370,7 @@ static void chain_round(struct reduce *r, bool exclusive, uint64_t i)
         reduce_children(r, i, place);
     } else { /* the last rank hands nothing on */
         meet_sources(r, i);
-        count(r, 0, bytes_of(r, i));
+        count(r, 0, elements_of(r, i) * r->kernel->element);
     }
     if (place) {
         r->mine->header.incomplete = r->unequal;
