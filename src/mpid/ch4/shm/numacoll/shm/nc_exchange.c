@@ -69,7 +69,7 @@ static bool send_next(struct nc_exchange *x)
             return true;
         nc_transfer_keep_first(&x->copied, x->out.copied);
     }
-    x->out = (struct nc_flow){.next = 0};
+    nc_transfer_clear(&x->out);
     x->sending++;
     return true;
 }
@@ -152,7 +152,7 @@ static bool receive(struct nc_exchange *x)
     if (!has_read(x, partner) || x->sending <= x->receiving)
         return reads;
     nc_transfer_keep_first(&x->copied, x->in.copied);
-    x->in = (struct nc_flow){.next = 0};
+    nc_transfer_clear(&x->in);
     nc_queue_end(q);
     x->receiving++;
     return true;
@@ -186,7 +186,8 @@ void nc_exchange_begin(struct nc_exchange *x, struct nc_transfer *t, const struc
     x->first = t->queue->operation;
     x->rounds = nc_pairs_rounds(team->size);
     x->sending = x->receiving = 0;
-    x->out = x->in = (struct nc_flow){.next = 0};
+    nc_transfer_clear(&x->out);
+    nc_transfer_clear(&x->in);
     x->too_long = x->room = 0;
     x->copied = 0;
     send_ahead(x);

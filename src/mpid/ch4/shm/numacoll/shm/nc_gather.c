@@ -8,9 +8,7 @@
 
 #include "nc_joint.h"
 
-/* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. Kept
- * small, with the large parts elsewhere: filled with zeros they would take a short call as long as
- * its copies. */
+/* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. */
 struct gather {
     struct nc_transfer *transfer;
     const struct nc_team *team; /* allgather: the ranks it receives from, and itself */
@@ -63,8 +61,7 @@ static void send_first(struct gather *g, struct nc_stream *mine)
     struct nc_control *control = nc_queue_take_send_control(t->queue, g->told);
     bool alone = g->group && g->readers->count[0] == 1; /* in its group */
 
-    g->mine->fragments = g->mine->next = 0;
-    g->mine->copied = 0;
+    nc_transfer_clear(g->mine);
     g->direct = !alone && nc_transfer_is_direct(t, mine);
     if (nc_transfer_is_inline(mine)) {
         size_t bytes = nc_stream_rest(mine);
@@ -334,11 +331,10 @@ static void receive(struct gather *g, struct nc_stream *from, size_t *sent)
     struct nc_queue *q = g->transfer->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
-        /* the other fields come with the message (meet) */
         struct nc_flow *flow = &g->transfer->flow[g->open++];
+        nc_transfer_clear(flow);
         flow->control = nc_queue_send_control(q, r);
         flow->stream = &from[r];
-        flow->next = 0;
         flow->rank = r;
         nc_copy_prefetch_out(&from[r]);
     }

@@ -71,6 +71,15 @@ struct nc_flow {
     int copied; /* 0, or the error of a copy; after it no more is copied */
 };
 
+/* A flow before its message: nothing to move, nothing moved, no error. The other fields come with
+ * the message; to fill all of them with zeros takes a short message as long as its copy. */
+static inline void nc_transfer_clear(struct nc_flow *flow)
+{
+    flow->control = NULL;
+    flow->fragments = flow->next = 0;
+    flow->copied = 0;
+}
+
 /* Where a message is that does not go through the queue. */
 struct nc_origin {
     const char *bytes; /* in the memory of .. */
