@@ -32,6 +32,18 @@ static void call_gather(void)
     MPI_Gather(&block, 1, MPI_FLOAT, blocks, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
 }
 
+static const int counts[2] = {1, 1}, displs[2] = {0, 1};
+
+static void call_scatterv(void)
+{
+    MPI_Scatterv(blocks, counts, displs, MPI_FLOAT, &block, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
+static void call_gatherv(void)
+{
+    MPI_Gatherv(&block, 1, MPI_FLOAT, blocks, counts, displs, MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
 static void call_allgather(void)
 {
     MPI_Allgather(&block, 1, MPI_FLOAT, blocks, 1, MPI_FLOAT, MPI_COMM_WORLD);
@@ -71,7 +83,9 @@ static const struct {
 } collectives[] = {{"bcast", call_bcast},
                    {"barrier", call_barrier},
                    {"scatter", call_scatter},
+                   {"scatterv", call_scatterv},
                    {"gather", call_gather},
+                   {"gatherv", call_gatherv},
                    {"allgather", call_allgather},
                    {"reduce", call_reduce},
                    {"allreduce", call_allreduce},

@@ -59,8 +59,8 @@ COMPARED_ROUNDS = 7
 
 # ---- instructions ----
 
-COUNTED = """bcast barrier scatter gather allgather reduce allreduce alltoallv
-    reduce_scatter_block""".split()  # as calls.c knows them
+COUNTED = """bcast barrier scatter scatterv gather gatherv allgather reduce allreduce
+    alltoallv reduce_scatter_block""".split()  # as calls.c knows them
 FEW, MANY = 1000, 3000  # calls of the two runs whose difference counts
 COUNTED_RUNS = 3
 WAIT = "nc_wait_any"  # how long a rank waits is chance: what it executes in there does not count
