@@ -113,22 +113,6 @@ int MPIDI_NUMACOLL_copy_own(const struct nc_typed *from, const struct nc_typed *
     return mpi_errno == MPI_SUCCESS ? MPIDI_NUMACOLL_check_room(sent.length, &room) : mpi_errno;
 }
 
-/* ---- blocks ---- */
-
-struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
-{
-    /* unsigned, which may overflow: a block without bytes may be anywhere */
-    uintptr_t at = b->counts ? (uintptr_t) b->displs[rank]
-                             : (uintptr_t) rank * (uintptr_t) b->count;
-    MPI_Aint extent = 1;
-
-    if (!b->datatypes)
-        MPIR_Datatype_get_extent_macro(b->datatype, extent);
-    return (struct nc_typed){(void *) ((uintptr_t) b->buffer + at * (uintptr_t) extent),
-                             b->counts ? b->counts[rank] : b->count,
-                             b->datatypes ? b->datatypes[rank] : b->datatype};
-}
-
 /* ---- rows ---- */
 
 /* The block that the stream is in, or if it is at its end the next block that is not empty. */

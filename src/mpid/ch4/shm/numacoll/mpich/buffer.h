@@ -90,8 +90,21 @@ static inline size_t MPIDI_NUMACOLL_block_bytes(const struct nc_blocks *blocks, 
     return (size_t) (size * count);
 }
 
-/* The block of one rank. */
-struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *blocks, int rank);
+/* The block of one rank. Inline, because the root of a gather or scatter asks for the blocks of all
+ * ranks before it serves the first. */
+static inline struct nc_typed MPIDI_NUMACOLL_block(const struct nc_blocks *b, int rank)
+{
+    /* unsigned, which may overflow: a block without bytes may be anywhere */
+    uintptr_t at = b->counts ? (uintptr_t) b->displs[rank]
+                             : (uintptr_t) rank * (uintptr_t) b->count;
+    MPI_Aint extent = 1;
+
+    if (!b->datatypes)
+        MPIR_Datatype_get_extent_macro(b->datatype, extent);
+    return (struct nc_typed){(void *) ((uintptr_t) b->buffer + at * (uintptr_t) extent),
+                             b->counts ? b->counts[rank] : b->count,
+                             b->datatypes ? b->datatypes[rank] : b->datatype};
+}
 
 /* `ranks` of the ranks in rank[size], from rank[first] on, round; first <= size. */
 struct nc_round {
