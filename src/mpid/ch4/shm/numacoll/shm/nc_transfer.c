@@ -26,6 +26,20 @@ static inline void tell(const struct nc_transfer *t, const struct nc_children *c
     }
 }
 
+/* Not in the header: where the compiler sees that a length is at most NC_INLINE_BYTES, gcc 12 copies
+ * by `rep movsq` instead of calling memcpy, which takes longer. */
+int nc_transfer_inline(const struct nc_transfer *t, struct nc_control *control, size_t pad,
+                       struct nc_stream *stream, int how)
+{
+    const struct nc_control_header header = {.total = nc_stream_rest(stream)};
+    const char *payload;
+    int copied = nc_copy_find(stream, header.total, how, t->traffic, control->payload + pad,
+                              &payload);
+
+    nc_transfer_put(t, control, pad, &header, payload);
+    return copied;
+}
+
 void nc_transfer_pass_on(const struct nc_transfer *t, const struct nc_children *children,
                          const struct nc_control_header *header, const char *payload)
 {

@@ -212,17 +212,8 @@ static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc
 /* Writes the rest of the stream as an inline message into a control slot that is taken, and
  * announces it. pad: as for nc_transfer_put; how: bits of nc_copy_how. 0, or the error of the copy;
  * it is announced in any case. */
-static inline int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control,
-                                     size_t pad, struct nc_stream *stream, int how)
-{
-    const struct nc_control_header header = {.total = nc_stream_rest(stream)};
-    const char *payload;
-    int copied = nc_copy_find(stream, header.total, how, transfer->traffic, control->payload + pad,
-                              &payload);
-
-    nc_transfer_put(transfer, control, pad, &header, payload);
-    return copied;
-}
+int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control, size_t pad,
+                       struct nc_stream *stream, int how);
 
 /* Writes the rest of the stream as an inline message into the receive control slots of children,
  * which it takes. 0, or the error of the copy; it is announced in any case. */
