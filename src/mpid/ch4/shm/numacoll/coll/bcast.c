@@ -275,7 +275,6 @@ int MPIDI_NUMACOLL_bcast(const struct nc_call *call, void *buffer, MPI_Aint coun
     struct nc_typed typed = {.buffer = buffer, .count = count, .datatype = datatype};
     MPI_Aint size;
 
-    MPIDI_NUMACOLL_watch_call(call, root);
     MPIR_Datatype_get_size_macro(datatype, size);
     MPIDI_NUMACOLL_count(call, (int) call->choice->bcast_tree, (size_t) (size * count));
     return MPIDI_NUMACOLL_bcast_typed(call, &typed, root);

@@ -36,8 +36,9 @@ static _Thread_local MPIR_Comm *handed_back;
 #ifdef NUMACOLL_BUILD_SHM
 
 /* The whole of an entry point. args: its parameters, for MPICH's functions; body_args: the
- * arguments of the body. direct, entry: as for MPIDI_NUMACOLL_enter. */
-#define NC_ENTER(name, NAME, args, body_args, direct, entry, elsewhere, fixed) \
+ * arguments of the body; root: as for MPIDI_NUMACOLL_watch_call; direct, entry: as for
+ * MPIDI_NUMACOLL_enter. */
+#define NC_ENTER(name, NAME, args, body_args, root, direct, entry, elsewhere, fixed) \
     int mpi_errno = MPI_SUCCESS; \
     struct nc_call entered; \
     const struct nc_call *call = &entered; \
@@ -46,7 +47,7 @@ static _Thread_local MPIR_Comm *handed_back;
         mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, entry); \
     if (mpi_errno == MPI_SUCCESS) { \
         if (call->state) { \
-            MPIDI_NUMACOLL_watch_call(call, -1); \
+            MPIDI_NUMACOLL_watch_call(call, root); \
             mpi_errno = MPIDI_NUMACOLL_end(call, MPIDI_NUMACOLL_##name body_args); \
         } else { \
             NC_HAND_BACK(elsewhere, args, comm, fixed); \
@@ -57,7 +58,7 @@ static _Thread_local MPIR_Comm *handed_back;
 /* What MPIR_<Name> calls, as maint/graft edits it. _selected: whether a variable selects numacoll;
  * MPICH then calls _intra_numacoll. _csel_entry: MPICH calls it if an entry of a selection file
  * selects numacoll; `entry` is the number of its parameters, -1 if it has none. */
-#define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args) \
+#define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root) \
     int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
     { \
         return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && \
@@ -65,19 +66,20 @@ static _Thread_local MPIR_Comm *handed_back;
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        NC_ENTER(name, NAME, args, body_args, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, \
+        NC_ENTER(name, NAME, args, body_args, root, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, \
                  MPIR_##Name##_allcomm_auto, fixed) \
     } \
     int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \
     { \
-        NC_ENTER(name, NAME, args, body_args, false, entry, MPIR_##Name##_allcomm_auto, fixed) \
+        NC_ENTER(name, NAME, args, body_args, root, false, entry, MPIR_##Name##_allcomm_auto, \
+                 fixed) \
     }
 
 /* What MPICH calls at the level of its posix shared-memory module. */
-#define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args) \
+#define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root) \
     int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_ENTRY params \
     { \
-        NC_ENTER(name, NAME, args, body_args, false, entry, MPIR_##Name##_impl, fixed) \
+        NC_ENTER(name, NAME, args, body_args, root, false, entry, MPIR_##Name##_impl, fixed) \
     }
 
 NC_COLLECTIVES(NC_ENTRY)

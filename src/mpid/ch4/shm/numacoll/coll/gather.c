@@ -210,7 +210,6 @@ int MPIDI_NUMACOLL_gather(const struct nc_call *call, const void *sendbuf, MPI_A
     struct nc_blocks blocks = {.buffer = recvbuf, .count = recvcount, .datatype = recvtype};
     struct gather g = {call, &mine, &blocks, root, MPIR_GATHER_TAG, .exact = false};
 
-    MPIDI_NUMACOLL_watch_call(call, root);
     return counted(&g);
 }
 
@@ -223,6 +222,5 @@ int MPIDI_NUMACOLL_gatherv(const struct nc_call *call, const void *sendbuf, MPI_
         .buffer = recvbuf, .counts = recvcounts, .displs = displs, .datatype = recvtype};
     struct gather g = {call, &mine, &blocks, root, MPIR_GATHERV_TAG, .exact = false};
 
-    MPIDI_NUMACOLL_watch_call(call, root);
     return counted(&g);
 }

@@ -217,7 +217,6 @@ int MPIDI_NUMACOLL_reduce(const struct nc_call *call, const void *sendbuf, void 
     int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf,
                                                   call->comm->rank == root, count, datatype, op);
 
-    MPIDI_NUMACOLL_watch_call(call, root);
     MPIDI_NUMACOLL_count_typed(call, &r.mine);
     MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));

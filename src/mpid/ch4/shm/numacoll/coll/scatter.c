@@ -224,7 +224,6 @@ int MPIDI_NUMACOLL_scatter(const struct nc_call *call, const void *sendbuf, MPI_
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
     struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTER_TAG};
 
-    MPIDI_NUMACOLL_watch_call(call, root);
     return counted(&s);
 }
 
@@ -238,6 +237,5 @@ int MPIDI_NUMACOLL_scatterv(const struct nc_call *call, const void *sendbuf,
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
     struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTERV_TAG};
 
-    MPIDI_NUMACOLL_watch_call(call, root);
     return counted(&s);
 }
