@@ -26,8 +26,8 @@ static inline void tell(const struct nc_transfer *t, const struct nc_children *c
     }
 }
 
-/* Not in the header: where the compiler sees that a length is at most NC_INLINE_BYTES, gcc 12 copies
- * by `rep movsq` instead of calling memcpy, which takes longer. */
+/* Not in the header: where gcc 12 sees that a length is at most NC_INLINE_BYTES, it copies by
+ * `rep movsq`, which takes longer to begin than memcpy takes for all of them. */
 int nc_transfer_inline(const struct nc_transfer *t, struct nc_control *control, size_t pad,
                        struct nc_stream *stream, int how)
 {
