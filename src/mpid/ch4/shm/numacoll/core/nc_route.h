@@ -91,8 +91,11 @@ struct nc_route {
     bool at_once;
     int levels; /* levels on which the rank's group has other members */
     struct nc_route_level level[NC_ROUTE_LEVELS]; /* [levels] the lowest first */
-    int root;                                     /* of the call before; -1: there was none */
-    struct nc_position position;                  /* with that root */
+    /* the last position for an even root, and the last one for an odd root */
+    struct {
+        int root; /* -1: there was none */
+        struct nc_position position;
+    } kept[2];
 };
 
 /* Bytes nc_route_make needs for so many ranks and levels, whatever the groups are. */
@@ -109,14 +112,17 @@ void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups 
 /* Finds the position of this rank in a call with a root. */
 void nc_position_find(struct nc_position *part, const struct nc_route *route, int root);
 
-/* The same; most programs have the same root again and again, so the last position is kept. */
+/* The same; most programs have the same root again and again, or two in turn, so the last positions
+ * are kept. */
 static inline const struct nc_position *nc_route_position(struct nc_route *route, int root)
 {
-    if (route->root != root) {
-        nc_position_find(&route->position, route, root);
-        route->root = root;
+    struct nc_position *position = &route->kept[root & 1].position;
+
+    if (route->kept[root & 1].root != root) {
+        nc_position_find(position, route, root);
+        route->kept[root & 1].root = root;
     }
-    return &route->position;
+    return position;
 }
 
 /* The rank of child i, 0 <= i < children, in the order of the way down: the highest level first. */
