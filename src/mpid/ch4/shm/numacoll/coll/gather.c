@@ -188,8 +188,8 @@ static int gather(const struct gather *g)
 
 static int counted(const struct gather *g)
 {
-    __builtin_prefetch(g->mine->buffer); /* until it is copied about as much time passes as a cache
-                                            miss takes */
+    /* until it is copied about as much time passes as a cache miss takes */
+    __builtin_prefetch(g->mine->buffer);
     MPIDI_NUMACOLL_count_typed(g->call, g->call->comm->rank == g->root ? NULL : g->mine);
     return gather(g);
 }

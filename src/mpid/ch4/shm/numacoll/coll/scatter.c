@@ -201,8 +201,8 @@ static int scatter(const struct scatter *s)
 
 static int counted(const struct scatter *s)
 {
-    __builtin_prefetch(s->blocks->buffer); /* until it is copied about as much time passes as a
-                                              cache miss takes */
+    /* until it is copied about as much time passes as a cache miss takes */
+    __builtin_prefetch(s->blocks->buffer);
     MPIDI_NUMACOLL_count_typed(s->call, s->call->comm->rank == s->root ? NULL : s->mine);
     return scatter(s);
 }
