@@ -27,7 +27,7 @@ static inline void tell(const struct nc_transfer *t, const struct nc_children *c
 }
 
 /* Not in the header: where gcc 12 sees that a length is at most NC_INLINE_BYTES, it copies by
- * `rep movsq`, which takes longer to begin than memcpy takes for all of them. */
+ * `rep movsq`, which is slow to begin, instead of calling memcpy. */
 int nc_transfer_inline(const struct nc_transfer *t, struct nc_control *control, size_t pad,
                        struct nc_stream *stream, int how)
 {
