@@ -72,9 +72,8 @@ static int reduce_in_order(struct nc_reduction *r, int local_root, struct nc_str
     struct nc_range every = {.first = 0, .count = nc_stream_rest(mine) / r->element};
     struct nc_team all = nc_queue_everybody(&r->call->state->queue);
 
-    return MPIDI_NUMACOLL_error(nc_reduce_ordered_node(MPIDI_NUMACOLL_transfer(r->call), &all,
-                                                       local_root, &r->kernel, mine, &every,
-                                                       unequal));
+    return MPIDI_NUMACOLL_error(nc_reduce_ordered_node(
+        MPIDI_NUMACOLL_transfer(r->call), &all, local_root, &r->kernel, mine, &every, unequal));
 }
 
 int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)

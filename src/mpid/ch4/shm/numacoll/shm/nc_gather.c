@@ -11,7 +11,7 @@
 /* A rank's part in a call: in a gather as a sender or as the root, in an allgather as both. */
 struct gather {
     struct nc_transfer *transfer;
-    const struct nc_team *team; /* allgather: the ranks it receives from, and itself */
+    const struct nc_team *team;       /* allgather: the ranks it receives from, and itself */
     const struct nc_readers *told;    /* sender: who reads its send control slot */
     const struct nc_readers *readers; /* sender: who reads its slots */
     const int *group;      /* [ranks] group of each rank; slots are read in the sender's group only.
@@ -431,11 +431,8 @@ int nc_allgather_node(struct nc_transfer *t, const struct nc_groups *groups, str
     struct nc_group near = nc_group_at(groups, 0, t->queue->rank, 0);
     struct nc_readers told = nc_queue_team(&all);
     struct nc_readers readers = {.rank = {near.member, NULL}, .count = {near.size, 0}};
-    struct gather g = {.transfer = t,
-                       .team = &all,
-                       .told = &told,
-                       .readers = &readers,
-                       .group = groups->of[0]};
+    struct gather g = {
+        .transfer = t, .team = &all, .told = &told, .readers = &readers, .group = groups->of[0]};
 
     return allgather(&g, mine, from, sent);
 }

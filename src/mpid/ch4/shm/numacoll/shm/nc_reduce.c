@@ -429,8 +429,7 @@ static void inline_up_the_tree(struct reduce *r)
 {
     struct nc_control_header header = {.total = nc_stream_rest(r->stream)};
     /* a division of 32 bits, which takes less time */
-    struct accumulation f = {.r = r,
-                             .n = (uint32_t) header.total / (uint32_t) r->kernel->element};
+    struct accumulation f = {.r = r, .n = (uint32_t) header.total / (uint32_t) r->kernel->element};
     struct nc_control *control = NULL;
 
     if (r->part->parent >= 0) {
