@@ -21,8 +21,6 @@ struct reduce {
     bool joins;          /* in order: this rank's elements come behind those of the sources */
     bool fills;          /* fragments fill slots: all ranks write and read at the same time */
     int sources;         /* how many; their messages are transfer->flow[0 .. sources - 1] */
-    size_t elements;     /* of the message; and .. */
-    size_t at_once;      /* .. of a fragment, but for the last one. Neither is used inline */
     nc_combine *numbers; /* the kernel's, for this call; NULL if it has none */
     int copied;          /* 0, or the first error of a copy or of the kernel */
     bool unequal;
@@ -42,14 +40,14 @@ static char *inline_elements(struct nc_control *control)
 /* Elements of the message before fragment i. */
 static size_t first_of(const struct reduce *r, uint64_t i)
 {
-    return i * r->at_once;
+    return i * r->mine->at_once;
 }
 
 /* Elements of fragment i, in my message and in every message of the same length: counted as
  * nc_frag_bytes counts bytes. */
 static size_t elements_of(const struct reduce *r, uint64_t i)
 {
-    return nc_frag_bytes(r->elements, r->at_once, i);
+    return nc_frag_bytes(r->mine->elements, r->mine->at_once, i);
 }
 
 /* Prepares my message, in fragments of whole elements. A root that sends nothing prepares it too:
@@ -67,12 +65,12 @@ static void begin(struct reduce *r)
     }
     if (r->fills)
         nc_transfer_fill_slots(r->transfer, mine);
-    r->elements = mine->header.total / element;
-    r->at_once = mine->header.fragment / (uint32_t) element;
-    if (r->at_once == 0)
-        r->at_once = 1;
-    mine->header.fragment = (uint32_t) (r->at_once * element);
-    mine->fragments = nc_frag_count(r->elements, r->at_once);
+    mine->elements = mine->header.total / element;
+    mine->at_once = mine->header.fragment / (uint32_t) element;
+    if (mine->at_once == 0)
+        mine->at_once = 1;
+    mine->header.fragment = (uint32_t) (mine->at_once * element);
+    mine->fragments = nc_frag_count(mine->elements, mine->at_once);
 }
 
 /* J1. The header follows with the first announcement (J5). */

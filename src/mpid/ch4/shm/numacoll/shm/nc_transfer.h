@@ -62,6 +62,9 @@ struct nc_flow {
     /* bytes of the message that are neither in the stream nor written into slots, as nobody reads
      * them there; none if they are equal. Only ranks that reduce use it */
     size_t kept_first, kept_end;
+    /* elements of the message, and of each fragment but the last one; only ranks that reduce use
+     * them */
+    size_t elements, at_once;
     uint64_t fragments; /* 0: the message is inline */
     /* fragments moved so far; only roots of scatters and gathers use it, and senders of
      * nc_transfer_sends */
