@@ -41,6 +41,7 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->layout = nc_layout_make(geometry);
     q->rank = rank;
     q->operation = 0;
+    q->head = 0;
     q->position = 0;
     q->waiter = waiter;
     q->call = 0;
@@ -98,6 +99,7 @@ static char *next_slot(struct nc_queue *q)
 {
     char *slot = nc_queue_slot(q, q->rank, q->position);
 
+    q->head++;
     q->position = q->position + 1 < q->geometry.slots ? q->position + 1 : 0;
     return slot;
 }

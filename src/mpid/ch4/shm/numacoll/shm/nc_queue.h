@@ -104,7 +104,8 @@ struct nc_queue {
     int rank;
     /* number of the current operation, from 0; nc_exchange sends for later operations, too */
     uint64_t operation;
-    uint32_t position;          /* index of the slot of my send ring that is taken next */
+    uint64_t head;              /* slots of my send ring taken so far */
+    uint32_t position;          /* head modulo the number of slots: the slot that is taken next */
     struct nc_use *slot_use;    /* [slots] of my send ring */
     struct nc_use *control_use; /* [send_controls], behind slot_use in one array */
     nc_clock *seen;             /* [ranks] `ack` of each rank when I last loaded it */
