@@ -5,16 +5,20 @@
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comm;
+    MPI_Comm comm, freed;
     unsigned long long before, after;
 
     nc_init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int i = 0; i < 10; i++)
         nc_bcast(&(int){0}, 1, MPI_INT, 0, comm);
-    before = nc_segment_bytes();
+    before = nc_level("numacoll_segment_bytes");
+    /* one that is freed, which is kept until MPI_Finalize */
+    MPI_Comm_dup(MPI_COMM_WORLD, &freed);
+    nc_bcast(&(int){0}, 1, MPI_INT, 0, freed);
+    MPI_Comm_free(&freed);
     nc_finish();
-    after = nc_segment_bytes();
+    after = nc_level("numacoll_segment_bytes") + nc_level("numacoll_kept_bytes");
     if (!before || after) {
         printf("rank %d: %llu bytes in segments before MPI_Finalize, %llu after it\n", nc_rank,
                before, after);

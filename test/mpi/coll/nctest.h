@@ -165,20 +165,22 @@ static inline unsigned long long nc_pvar_read(struct nc_pvar *pvar)
     return value;
 }
 
-/* The bytes of the segments that this process uses. */
-static inline unsigned long long nc_segment_bytes(void)
+/* The value that a performance variable of class level has on this rank at the moment. */
+static inline unsigned long long nc_level(const char *name)
 {
-    static MPI_T_pvar_handle handle;
-    const char *name = "numacoll_segment_bytes";
-    unsigned long long bytes = 0;
+    MPI_T_pvar_handle handle;
+    unsigned long long value = 0;
     int index, count;
 
     nc_pvars_start();
-    if (!handle && (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_LEVEL, &index) ||
-                    MPI_T_pvar_handle_alloc(nc_pvar_session, index, NULL, &handle, &count)))
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_LEVEL, &index) ||
+        MPI_T_pvar_handle_alloc(nc_pvar_session, index, NULL, &handle, &count)) {
         nc_fail("no performance variable", 0, 0);
-    MPI_T_pvar_read(nc_pvar_session, handle, &bytes);
-    return bytes;
+        return 0;
+    }
+    MPI_T_pvar_read(nc_pvar_session, handle, &value);
+    MPI_T_pvar_handle_free(nc_pvar_session, &handle);
+    return value;
 }
 
 /* Between these two the calls that MPICH makes itself are counted, which numacoll serves as well as

@@ -23,7 +23,7 @@ static unsigned long long use(int fences)
         if (*place != before + i)
             nc_fail("wrong number", *place, before + i);
     }
-    bytes = nc_segment_bytes();
+    bytes = nc_level("numacoll_segment_bytes");
     MPI_Win_free(&window);
     return bytes;
 }
@@ -36,10 +36,10 @@ static unsigned long long meet(int barriers)
 
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, 0, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - nc_rank % 2, 0, &both);
-    bytes = nc_segment_bytes();
+    bytes = nc_level("numacoll_segment_bytes");
     for (int i = 0; i < barriers; i++)
         MPI_Barrier(both);
-    bytes = nc_segment_bytes() - bytes;
+    bytes = nc_level("numacoll_segment_bytes") - bytes;
     MPI_Comm_free(&both);
     MPI_Comm_free(&half);
     return bytes;

@@ -15,10 +15,21 @@ static const char *name_of(int different)
                : MPIDI_NUMACOLL_file_variable(different - NC_SETTING_COUNT);
 }
 
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
-                                     bool prepared, bool *all_prepared, int *different)
+/* The places of what is compared; before these the settings and the selection files. */
+enum { PREPARED = 2 * NC_SETTING_COUNT + NC_SELECTION_FILES, NUMBER, OPERATIONS, VALUES };
+
+static enum nc_keepers keepers_of(const int *highest, const int *lowest_negative)
 {
-    enum { VALUES = 2 * NC_SETTING_COUNT + NC_SELECTION_FILES + 1 };
+    if (highest[NUMBER] == 0)
+        return NC_KEPT_BY_NONE;
+    if (highest[NUMBER] != -lowest_negative[NUMBER])
+        return NC_KEPT_BY_SOME;
+    return highest[OPERATIONS] == -lowest_negative[OPERATIONS] ? NC_KEPT_BY_ALL : NC_KEPT_UNEQUALLY;
+}
+
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
+                                     struct nc_agreement *agreement)
+{
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
@@ -35,23 +46,26 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc
         both[2 * NC_VAR_QUEUE_BUDGET] = -(int) (MPIDI_NUMACOLL_budget_bytes(parent) / 1024);
     for (int f = 0; f < NC_SELECTION_FILES; f++)
         both[2 * NC_SETTING_COUNT + f] = (int) (MPIDI_NUMACOLL_file_checksum(f) >> 1);
-    both[VALUES - 1] = prepared;
+    both[PREPARED] = agreement->prepared;
+    both[NUMBER] = agreement->number;
+    both[OPERATIONS] = agreement->operations;
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, NC_TYPE_INT,
                                                         MPI_MAX, comm, errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    *all_prepared = -lowest_negative[VALUES - 1];
-    *different = -1;
-    for (int i = VALUES - 2; i >= 0; i--) {
+    agreement->prepared = -lowest_negative[PREPARED];
+    agreement->keepers = keepers_of(highest, lowest_negative);
+    agreement->different = -1;
+    for (int i = PREPARED - 1; i >= 0; i--) {
         if (highest[i] != -lowest_negative[i])
-            *different = i < 2 * NC_SETTING_COUNT ? i / 2 : i - NC_SETTING_COUNT;
+            agreement->different = i < 2 * NC_SETTING_COUNT ? i / 2 : i - NC_SETTING_COUNT;
     }
-    if (*all_prepared && *different >= 0)
+    if (agreement->prepared && agreement->different >= 0)
         MPIDI_NUMACOLL_complain(comm->rank,
                                 "communicator of %d ranks: %s: must be the same on all ranks, as a "
                                 "variable and as an info key, a file with the same text",
-                                parent->local_size, name_of(*different));
+                                parent->local_size, name_of(agreement->different));
 
 fn_exit:
     return mpi_errno;
@@ -65,17 +79,16 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
 {
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
-    int most[2] = {(int) state->reason, 0}, different = -1;
+    int most[2] = {(int) state->reason, 0};
+    struct nc_agreement a = {.prepared = true, .different = -1};
     const int *units;
-    bool prepared;
 
     if (NC_NODES(parent) > 1) {
         /* the trees and chunks between nodes follow from these settings */
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, true, &prepared,
-                                                     &different);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (different >= 0 && state->reason == NC_REASON_NONE)
+    if (a.different >= 0 && state->reason == NC_REASON_NONE)
         state->reason = NC_REASON_SETTINGS;
     /* not there if the node's ranks could not set up */
     units = state->reason == NC_REASON_NONE ? state->units + state->rank * NC_LEVELS : NULL;

@@ -7,14 +7,27 @@
 #include "settings.h"
 #include "state.h"
 
-/* Compares over the processes of comm: the selection files; and of each setting of `parent` whose
- * scope is `scope` or narrower (call is narrower than communicator) its value, and whether the
- * value is an info key. Collective over comm, which is parent or its node_comm. *all_prepared:
- * every process passed prepared = true. *different: the first setting, or NC_SETTING_COUNT +
- * selection file, that differs; -1: none does. If one does and all are prepared, rank 0 writes a
- * line. */
+/* Which processes keep a segment that they could go on with (kept.h): none; some, or not the same
+ * one; all the same one, but they have not made as many operations in it; all. */
+enum nc_keepers { NC_KEPT_BY_NONE, NC_KEPT_BY_SOME, NC_KEPT_UNEQUALLY, NC_KEPT_BY_ALL };
+
+/* What a process says in an agreement, and what comes out of it, alike on all. */
+struct nc_agreement {
+    bool prepared; /* in: this process is; out: all are */
+    /* in: the number of the segment that this process keeps, 0: none, and of the operations that
+     * were made in it */
+    int number, operations;
+    enum nc_keepers keepers; /* out */
+    /* out: the first setting, or NC_SETTING_COUNT + selection file, that differs; -1: none does */
+    int different;
+};
+
+/* Compares over the processes of comm: the selection files; of each setting of `parent` whose scope
+ * is `scope` or narrower (call is narrower than communicator) its value, and whether the value is
+ * an info key; and what they keep. Collective over comm, which is parent or its node_comm. If a
+ * setting differs and all are prepared, rank 0 writes a line. */
 int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
-                                     bool prepared, bool *all_prepared, int *different);
+                                     struct nc_agreement *agreement);
 
 /* Finds out whether every process of the communicator can serve calls; sets state->agreed, or
  * state->reason, alike on all ranks: where processes have different reasons, the highest in enum

@@ -15,6 +15,7 @@
 #include "bells.h"
 #include "choose.h"
 #include "diag.h"
+#include "kept.h"
 #include "location.h"
 #include "nonblocking_segment.h"
 #include "numacoll_hooks.h"
@@ -95,19 +96,29 @@ int MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm)
     return MPI_SUCCESS;
 }
 
+/* Frees a state at the end. The node's budget begins anew with MPI, and its counter may be gone by
+ * now. */
+static void free_at_end(struct MPIDI_NUMACOLL_comm *state)
+{
+    state->segment.charged = false;
+    if (state->nonblocking)
+        state->nonblocking->segment.charged = false;
+    MPIDI_NUMACOLL_state_free(state);
+}
+
 void MPIDI_NUMACOLL_world_finalize(void)
 {
     MPIDI_NUMACOLL_world_report();
     forget_poor();
-    /* what communicators hold that the program has not freed */
+    /* what communicators hold that the program has not freed, and what is kept of others */
     for (struct nc_comm_stats *alive; (alive = MPIDI_NUMACOLL_stats_first());) {
         struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(alive->comm, numacoll);
-        /* the node's budget begins anew with MPI; its counter may be gone by now */
-        state->segment.charged = false;
-        if (state->nonblocking)
-            state->nonblocking->segment.charged = false;
-        MPIDI_NUMACOLL_comm_free_hook(alive->comm);
+        MPIDI_POSIX_COMM(alive->comm, numacoll) = NULL;
+        MPIDI_NUMACOLL_stats_remove(alive);
+        free_at_end(state);
     }
+    for (struct MPIDI_NUMACOLL_comm *state; (state = MPIDI_NUMACOLL_kept_take_any());)
+        free_at_end(state);
     MPIDI_NUMACOLL_world_leave();
 }
 
@@ -119,6 +130,17 @@ static void stop_reading_directly(struct MPIDI_NUMACOLL_comm *state)
     state->direct.shared = NULL;
 }
 
+void MPIDI_NUMACOLL_state_free(struct MPIDI_NUMACOLL_comm *state)
+{
+    MPIDI_NUMACOLL_nonblocking_free(state);
+    MPIDI_NUMACOLL_segment_free(&state->segment);
+    stop_reading_directly(state);
+    MPIDI_NUMACOLL_hierarchy_free(&state->all);
+    MPL_free(state->memory);
+    MPL_free(state->key);
+    MPL_free(state);
+}
+
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
@@ -127,12 +149,11 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
     if (!state || is_poor(state))
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
-    MPIDI_NUMACOLL_nonblocking_free(state);
-    MPIDI_NUMACOLL_segment_free(&state->segment);
-    stop_reading_directly(state);
-    MPIDI_NUMACOLL_hierarchy_free(&state->all);
-    MPL_free(state->memory);
-    MPL_free(state);
+    /* the next communicator of this node's ranks may have others on other nodes */
+    if (NC_NODES(comm) > 1)
+        MPIDI_NUMACOLL_hierarchy_free(&state->all);
+    if (!MPIDI_NUMACOLL_kept_put(state))
+        MPIDI_NUMACOLL_state_free(state);
 }
 
 /* ---- set-up ---- */
@@ -430,29 +451,133 @@ static bool is_small(const struct MPIDI_NUMACOLL_comm *state)
     return memcmp(&state->queue.geometry, &small, sizeof small) == 0;
 }
 
-/* Makes everything that a state on a node of several ranks needs: settings compared, memory,
- * groups, segment, queue, choices. Sets state->reason, to the same value on all ranks of the node:
- * NC_REASON_NONE, or why there is no segment. Collective over the node's ranks. Errors: of MPICH's
- * messages. */
-static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+/* Allocates all arrays of a state that gets a segment. False: no memory. */
+static bool allocate_with_queue(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
-    int mpi_errno = MPI_SUCCESS, different;
-    MPIR_Comm *node_comm = parent->node_comm;
     /* at most; the cache is not known yet */
     struct nc_geometry g = wanted_geometry(parent, state->size, SIZE_MAX);
-    struct nc_wanted wanted;
-    size_t *offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
-    bool prepared;
 
-    prepared = allocate(state, nc_queue_private_bytes(&g)) && offset;
-    mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, node_comm, NC_PER_COMMUNICATOR, prepared,
-                                                 &prepared, &different);
+    return allocate(state, nc_queue_private_bytes(&g));
+}
+
+/* A state that this rank has offered, and that not all ranks go on with: keeps it, as it may be of
+ * use to the next communicator; frees it if the ranks have made unequal numbers of operations. */
+static void put_back(struct MPIDI_NUMACOLL_comm **kept, enum nc_keepers keepers)
+{
+    if (!*kept)
+        return;
+    if (keepers == NC_KEPT_UNEQUALLY)
+        (*kept)->failed = true;
+    if (!MPIDI_NUMACOLL_kept_put(*kept))
+        MPIDI_NUMACOLL_state_free(*kept);
+    *kept = NULL;
+}
+
+/* Sets all to 0 that a state has counted for its communicator. */
+static void forget_counts(struct MPIDI_NUMACOLL_comm *state)
+{
+    struct nc_waiter *w = &state->waiter;
+
+    memset(&state->stats.counts, 0, sizeof state->stats.counts);
+    memset(&state->traffic, 0, sizeof state->traffic);
+    memset(&state->watch, 0, sizeof state->watch);
+    w->ended_spinning = w->ended_in_progress = w->ended_yielding = w->ended_asleep = 0;
+    w->asleep_ns = w->missed = 0;
+    state->parking.rings = 0;
+    state->refused = state->announced = 0;
+}
+
+/* Puts a kept state in the place of the new one of `parent`, which is freed. Its queue goes on from
+ * the operation where it is, so nothing in shared memory is written; but its choices are made anew,
+ * as the info keys may be others. On one node all processes know by now that all can serve calls.
+ * Local. */
+static void take_over(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NUMACOLL_comm *state,
+                      MPIR_Comm *parent)
+{
+    forget_counts(kept);
+    memset(&kept->numbers, 0, sizeof kept->numbers); /* an operation may have another handle */
+    kept->calls = state->calls;
+    kept->node_calls = state->node_calls;
+    kept->context = state->context;
+    kept->stats.counts.segments_reused = 1;
+    kept->stats.comm = parent;
+    MPIDI_NUMACOLL_choose(kept, parent);
+    kept->smallest_slot = kept->choice[0].bcast.transfer.largest_fragment;
+    kept->agreed = kept->asked = NC_NODES(parent) == 1;
+    MPIDI_POSIX_COMM(parent, numacoll) = kept;
+    MPIDI_NUMACOLL_stats_add(&kept->stats);
+    MPIDI_NUMACOLL_stats_remove(&state->stats);
+    MPIDI_NUMACOLL_state_free(state);
+    if (kept->agreed)
+        MPIDI_NUMACOLL_report_setup(kept, parent);
+}
+
+/* Compares the settings of the node's ranks, and whether all of them keep the state of a freed
+ * communicator that can take the place of this one: *kept; NULL: no, and this one has its memory.
+ * Sets state->reason, to the same value on all ranks. Collective over the node's ranks.
+ *
+ * A rank that keeps a state allocates nothing for this one. If others do not keep it, it has to,
+ * and the ranks agree once more. */
+static int agree(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
+                 struct MPIDI_NUMACOLL_comm **kept)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct nc_agreement a = {.prepared = true};
+
+    MPIDI_NUMACOLL_kept_set_key(state, parent);
+    *kept = MPIDI_NUMACOLL_kept_take(state);
+    if (*kept) {
+        a.number = (*kept)->segment.number;
+        a.operations = MPIDI_NUMACOLL_kept_operations(*kept);
+    } else {
+        a.prepared = allocate_with_queue(state, parent);
+    }
+    mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, NC_PER_COMMUNICATOR,
+                                                 &a);
     MPIR_ERR_CHECK(mpi_errno);
-    state->reason = different >= 0 ? NC_REASON_SETTINGS
-                    : prepared     ? NC_REASON_NONE
-                                   : NC_REASON_PAGES;
+    if (a.keepers == NC_KEPT_BY_ALL && a.different < 0)
+        goto fn_exit;
+    put_back(kept, a.keepers);
+    if (a.keepers != NC_KEPT_BY_NONE && a.prepared && a.different < 0) {
+        a = (struct nc_agreement){.prepared = state->memory || allocate_with_queue(state, parent)};
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, NC_PER_COMMUNICATOR,
+                                                     &a);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    state->reason = a.different >= 0 ? NC_REASON_SETTINGS
+                    : a.prepared     ? NC_REASON_NONE
+                                     : NC_REASON_PAGES;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    put_back(kept, NC_KEPT_UNEQUALLY);
+    goto fn_exit;
+}
+
+/* Makes everything that a state on a node of several ranks needs: settings compared, memory,
+ * groups, segment, queue, choices. Sets the reason of the state, to the same value on all ranks of
+ * the node: NC_REASON_NONE, or why there is no segment. *at: the state, in whose place may come one
+ * that was kept. Collective over the node's ranks. Errors: of MPICH's messages. */
+static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct MPIDI_NUMACOLL_comm *state = *at, *kept;
+    MPIR_Comm *node_comm = parent->node_comm;
+    struct nc_geometry g;
+    struct nc_wanted wanted;
+    size_t *offset;
+
+    mpi_errno = agree(state, parent, &kept);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (kept) {
+        take_over(kept, state, parent);
+        *at = kept;
+        goto fn_exit;
+    }
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
+    offset = state->sent; /* no call uses it yet */
     mpi_errno = locate(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     group(state, parent);
@@ -468,6 +593,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     mpi_errno = read_directly(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);
+    state->stats.counts.segments_made++;
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
@@ -477,7 +603,6 @@ static int make_segment(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
         mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
 
 fn_exit:
-    MPL_free(offset);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -545,14 +670,17 @@ static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     place_waiter(state);
     make_private_parts(state, parent, &g, offset);
     state->grow_at = is_full(state) ? UINT64_MAX : USED;
+    state->stats.counts.segments_made++;
     if (is_full(state))
         mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
     MPIDI_NUMACOLL_report_growth(state, parent);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     MPL_free(offset);
     return mpi_errno;
 fn_fail:
+    state->failed = true;
     goto fn_exit;
 }
 
@@ -575,11 +703,12 @@ fn_fail:
     return mpi_errno;
 }
 
-/* Brings a state from NC_PHASE_NONE to READY or UNUSABLE; does nothing in any other phase.
- * Collective over the node's ranks. */
-static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+/* Brings a state from NC_PHASE_NONE to READY or UNUSABLE; does nothing in any other phase. *at: the
+ * state, in whose place may come one that was kept. Collective over the node's ranks. */
+static int set_up(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
+    struct MPIDI_NUMACOLL_comm *state = *at;
 
     if (state->phase != NC_PHASE_NONE)
         goto fn_exit;
@@ -587,9 +716,10 @@ static int set_up(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->rank = parent->node_comm ? parent->node_comm->rank : 0;
     state->size = parent->node_comm ? parent->node_comm->local_size : 1;
     state->entries = MPIDI_NUMACOLL_csel_entry_count();
-    mpi_errno = parent->node_comm ? make_segment(state, parent)
-                                  : make_without_segment(state, parent);
+    state->context = (int) parent->context_id;
+    mpi_errno = parent->node_comm ? make_segment(at, parent) : make_without_segment(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
+    state = *at;
     state->phase = state->reason == NC_REASON_NONE ? NC_PHASE_READY : NC_PHASE_UNUSABLE;
     if (state->phase == NC_PHASE_READY)
         MPIDI_NUMACOLL_settings_fix(parent);
@@ -611,25 +741,26 @@ fn_fail:
 
 int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right)
 {
-    int mpi_errno = MPI_SUCCESS, different = -1;
+    int mpi_errno = MPI_SUCCESS;
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
-    bool all_right = right;
+    struct nc_agreement a = {.prepared = right, .different = -1};
 
     /* a state that is not ready yet: its set-up will compare the keys */
     if (!state || state->phase != NC_PHASE_READY)
         goto fn_exit;
     if (comm->node_comm) {
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(comm, comm->node_comm, NC_PER_COMMUNICATOR,
-                                                     right, &all_right, &different);
+                                                     &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (state->agreed && NC_NODES(comm) > 1) {
         /* the ranks of all nodes come here; a wrong key on one node is an error on all nodes */
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(
-            comm, comm, NC_PER_CALL, all_right && different < 0, &all_right, &different);
+        a.prepared = a.prepared && a.different < 0;
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(comm, comm, NC_PER_CALL, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    MPIR_ERR_CHKANDJUMP(!all_right || different >= 0, mpi_errno, MPI_ERR_INFO_VALUE, "**infoval");
+    MPIR_ERR_CHKANDJUMP(!a.prepared || a.different >= 0, mpi_errno, MPI_ERR_INFO_VALUE,
+                        "**infoval");
     /* This also changes the lists of readers that the queue keeps of earlier operations. They are
      * not needed any more, because all ranks have met since (PROTOCOLS.md, section 4). */
     MPIDI_NUMACOLL_choose(state, comm);
@@ -797,8 +928,9 @@ static void begin_again(struct MPIDI_NUMACOLL_comm *state)
  * above 2, and for a communicator that MPICH alone uses: **nomem. */
 static int do_without(struct MPIDI_NUMACOLL_comm **state, MPIR_Comm *parent)
 {
-    int mpi_errno = MPI_SUCCESS, different, after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
-    bool prepared, worlds = has_several_worlds(parent);
+    int mpi_errno = MPI_SUCCESS, after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
+    struct nc_agreement a = {.prepared = false};
+    bool worlds = has_several_worlds(parent);
     bool counts = after > 2 || MPIDI_NUMACOLL_is_inner_comm(parent);
 
     if (after == 2 && is_at_commit(parent) && !worlds)
@@ -806,7 +938,7 @@ static int do_without(struct MPIDI_NUMACOLL_comm **state, MPIR_Comm *parent)
     MPIR_ERR_CHKANDJUMP(counts && !worlds, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (parent->node_comm && !worlds) {
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, NC_PER_COMMUNICATOR,
-                                                     false, &prepared, &different);
+                                                     &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     make_poor();
@@ -861,7 +993,7 @@ static int enter_unready(struct nc_call *call, MPIR_Comm *parent, bool direct)
     }
     if (on_parent && asks_again(state))
         begin_again(state);
-    mpi_errno = set_up(state, parent);
+    mpi_errno = set_up(&state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     if (state->phase == NC_PHASE_READY && state->queue.operation >= state->grow_at) {
         mpi_errno = grow(state, parent);

@@ -39,8 +39,9 @@ static inline int MPIDI_NUMACOLL_end(const struct nc_call *call, int mpi_errno)
 
     if (unlikely(call->state->queue.stranger.call))
         mpi_errno = MPIDI_NUMACOLL_stranger_error(call);
-    if (likely(kept == MPI_SUCCESS))
-        return mpi_errno;
+    if (likely((kept | mpi_errno) == MPI_SUCCESS))
+        return MPI_SUCCESS;
+    call->state->failed = true;
     call->state->waiter.error = MPI_SUCCESS;
     return mpi_errno ? mpi_errno : kept;
 }
@@ -53,6 +54,9 @@ static inline int MPIDI_NUMACOLL_end(const struct nc_call *call, int mpi_errno)
  * Errors: MPI_ERR_OTHER without memory for the state if CREATE_AFTER is above 2, and, under
  * MPIR_CVAR_COLLECTIVE_FALLBACK=error, instead of a fallback; errors of MPICH's messages. */
 int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int entry);
+
+/* Frees a state that belongs to no communicator any more, with all that it holds. Local. */
+void MPIDI_NUMACOLL_state_free(struct MPIDI_NUMACOLL_comm *state);
 
 /* Makes the choices of a communicator again after its info keys have changed; info.c calls it, on
  * all ranks of the communicator. `right`: whether the keys that this rank was given are valid. Does

@@ -135,7 +135,7 @@
  * communicator's processes, and may not know those of another MPI_COMM_WORLD. nodes: how many
  * nodes; node_of: the number of a rank's node. numbered: MPICH ends the making of the communicator
  * by a broadcast of its sequence number, `seq`, which is 0 until then. get_world: which
- * MPI_COMM_WORLD a rank is of, 0 for this process's own. */
+ * MPI_COMM_WORLD a rank is of, 0 for this process's own; get_process: which process there. */
 
 #if MPICH_NUMVERSION < 50000000
 #define NC_NODES(comm) ((comm)->node_count)
@@ -158,6 +158,11 @@
         int number; \
         MPIDIU_comm_rank_to_pid(comm, rank, &number, &(world)); \
     } while (0)
+#define NC_GET_PROCESS(comm, rank, process) \
+    do { \
+        int world; \
+        MPIDIU_comm_rank_to_pid(comm, rank, &(process), &world); \
+    } while (0)
 #else
 #define NC_NODES(comm)          ((comm)->num_external)
 #define NC_LEADERS(comm)        NC_START_ROOTS(comm)
@@ -168,6 +173,8 @@
 #define NC_MAY_LACK_NODES(comm) false
 #define NC_GET_WORLD(comm, rank, world) \
     ((world) = (int) MPIR_LPID_WORLD_INDEX(MPIR_comm_rank_to_lpid(comm, rank)))
+#define NC_GET_PROCESS(comm, rank, process) \
+    ((process) = (int) MPIR_LPID_WORLD_RANK(MPIR_comm_rank_to_lpid(comm, rank)))
 #endif
 
 /* ---- datatypes ----

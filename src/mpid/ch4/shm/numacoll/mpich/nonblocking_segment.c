@@ -44,6 +44,7 @@ static void begin(struct MPIDI_NUMACOLL_nonblocking *n, struct MPIDI_NUMACOLL_co
                         state->has_bells ? state->bell : NULL);
     state->nonblocking = n;
     state->stats.other_bytes = n->segment.bytes;
+    state->stats.counts.segments_made++;
 }
 
 int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)

@@ -13,7 +13,7 @@ struct row {
 };
 
 enum {
-    ROWS = 18 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
+    ROWS = 23 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
            2 * NC_NONBLOCKING_COUNT
 };
 static struct row rows[ROWS];
@@ -112,6 +112,13 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, false, NC_AT(shortened_segments), 1,
         "segments with fewer or smaller slots than asked for, to fit the node's budget",
         "numacoll_shortened_segments");
+    add(&used, true, NC_AT(segments_made), 1, "shared segments made, also larger ones later",
+        "numacoll_segments_made");
+    add(&used, true, NC_AT(segments_reused), 1,
+        "communicators that went on with the segment of a freed one", "numacoll_segments_reused");
+    add(&used, false, NC_AT(kept_bytes), 1,
+        "bytes of the segments of freed communicators that this process keeps",
+        "numacoll_kept_bytes");
     add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took",
         "numacoll_start_microseconds");
     add(&used, false, NC_AT(huge_bytes), 1, "bytes of the shared segments in huge pages",

@@ -22,6 +22,8 @@
 #include "segment.h"
 
 #include "diag.h"
+#include "kept.h"
+#include "../shm/nc_atomic.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
 #define LAYOUT_VERSION 8
@@ -37,13 +39,20 @@ struct nc_header {
     uint64_t bytes;
     uint64_t page; /* bytes of a page, as HUGE_PAGES wants */
     struct nc_geometry geometry;
+    /* How many ranks have not freed the segment. Writer: local rank 0 in step 1, with the rest of
+     * the header; then each rank subtracts 1, once, when it frees the segment. Readers: those that
+     * keep it, for whom it is of no use when one has freed it. */
+    _Alignas(NC_LINE) struct nc_atomic holders;
 };
+
+_Static_assert(sizeof(struct nc_header) <= NC_UNTIL, "the word `until` is behind it");
 
 /* The message of step 2, from local rank 0. */
 struct invitation {
     int reason; /* NC_REASON_NONE, or why there is no segment */
     int backing;
     int pid, fd;
+    int number; /* see struct nc_segment */
     uint64_t nonce;
     uint64_t bytes;
     uint64_t page;
@@ -54,7 +63,7 @@ struct invitation {
 
 /* ---- budget ---- */
 
-static uint64_t whole_budget(void)
+uint64_t MPIDI_NUMACOLL_segment_budget(void)
 {
     return (uint64_t) MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE * 1024;
 }
@@ -77,14 +86,16 @@ static bool charge(size_t bytes, uint64_t limit)
 static size_t charge_large(struct nc_geometry *g, const struct nc_wanted *wanted, size_t page,
                            size_t small, size_t *offset, bool *refused)
 {
+    uint64_t budget = MPIDI_NUMACOLL_segment_budget();
+
     for (;;) {
         size_t bytes = nc_layout_offsets(g, wanted->numa, page, offset);
         bool larger = bytes > small; /* not if both take one huge page */
-        bool at_once = !larger || wanted->present || bytes <= nc_geometry_at_once(whole_budget());
+        bool at_once = !larger || wanted->present || bytes <= nc_geometry_at_once(budget);
         if (bytes < small || (wanted->present && bytes <= wanted->present) ||
             (!at_once && !nc_geometry_is_wide(g)))
             return 0;
-        if (at_once && charge(bytes, nc_geometry_share(g, !larger, whole_budget())))
+        if (at_once && charge(bytes, nc_geometry_share(g, !larger, budget)))
             return bytes;
         *refused |= at_once;
         if (!nc_geometry_shorten(g))
@@ -92,18 +103,20 @@ static size_t charge_large(struct nc_geometry *g, const struct nc_wanted *wanted
     }
 }
 
-/* Says once in a process that the node's budget has no room for a segment of `bytes` bytes. */
-static void say_full(uint32_t ranks, size_t bytes)
+/* Says once in a process that the node's budget has no room for the smallest segment. */
+static void say_full(const struct nc_geometry *wanted)
 {
     static MPL_atomic_int_t said = MPL_ATOMIC_INT_T_INITIALIZER(0);
-    uint64_t taken = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, 0);
+    struct nc_geometry small = nc_geometry_small(wanted);
+    uint64_t taken = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, 0) +
+                     nc_layout_bytes(&small);
 
     if (MPL_atomic_fetch_add_int(&said, 1) == 0)
         MPIDI_NUMACOLL_complain(
             0,
             "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE=%d (KiB) has no room for a communicator of %u ranks "
             "on a node, whose calls MPICH serves: for this one it must be %" PRIu64,
-            MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE, ranks, (taken + bytes + 1023) / 1024);
+            MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE, wanted->ranks, (taken + 1023) / 1024);
 }
 
 /* Takes a segment from the budget, see segment.h. Returns its bytes, 0: nothing fits. */
@@ -117,9 +130,8 @@ static size_t charge_what_fits(struct nc_geometry *g, const struct nc_wanted *wa
     if (bytes || wanted->present)
         return bytes;
     *g = small;
-    if (charge(least, whole_budget()))
+    if (charge(least, MPIDI_NUMACOLL_segment_budget()))
         return nc_layout_offsets(g, wanted->numa, page, offset);
-    say_full(g->ranks, least);
     return 0;
 }
 
@@ -190,15 +202,17 @@ static void *map(int fd, const struct invitation *in)
 
 /* ---- making and attaching ---- */
 
-/* A number that another segment does not have. */
-static uint64_t fresh_nonce(void)
+/* Sets in->number, and in->nonce, which a segment of another process does not have either. */
+static void number(struct invitation *in)
 {
     static MPL_atomic_uint64_t count;
+    uint64_t before = MPL_atomic_fetch_add_uint64(&count, 1);
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^ (uint64_t) getpid() << 20 ^
-           MPL_atomic_fetch_add_uint64(&count, 1);
+    in->nonce = (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^
+                (uint64_t) getpid() << 20 ^ before;
+    in->number = 1 + (int) (before % (1 << 30));
 }
 
 /* Maps the backing and writes the header. NULL: not possible. */
@@ -212,7 +226,8 @@ static void *write_header(int fd, const struct invitation *in, int placement)
                           .nonce = in->nonce,
                           .bytes = in->bytes,
                           .page = in->page,
-                          .geometry = in->geometry};
+                          .geometry = in->geometry,
+                          .holders = {in->geometry.ranks}};
 
     if (MPIDI_NUMACOLL_backing_set_size(in->backing, fd, in->bytes))
         base = map(fd, in);
@@ -234,7 +249,7 @@ static void make(enum nc_backing backing, struct invitation *in, int placement,
                  struct nc_segment *segment, int *fd)
 {
     in->backing = backing;
-    in->nonce = fresh_nonce();
+    number(in);
     in->pid = getpid();
     *fd = open_backing(in);
     in->fd = *fd;
@@ -427,9 +442,10 @@ static int make_pages(MPIR_Comm *node_comm, const struct invitation *in,
     return mpi_errno;
 }
 
-int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
-                                  const struct nc_wanted *wanted, struct nc_segment *segment,
-                                  size_t *offset, enum nc_reason *reason)
+/* Steps 1 to 5. Parameters as of MPIDI_NUMACOLL_segment_create. */
+static int create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
+                  const struct nc_wanted *wanted, struct nc_segment *segment, size_t *offset,
+                  enum nc_reason *reason)
 {
     int mpi_errno = MPI_SUCCESS, fd = -1;
     int backing = wanted->huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb ? NC_BACKING_HUGETLB
@@ -461,9 +477,12 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
             abandon(segment, &fd);
         }
     }
-    if (all)
+    if (all) {
         *reason = NC_REASON_NONE;
+        segment->shared = segment->charged = true;
+    }
     segment->shortened = in.refused;
+    segment->number = in.number;
     *geometry = in.geometry;
 
 fn_exit:
@@ -476,12 +495,83 @@ fn_fail:
     goto fn_exit;
 }
 
+/* If some rank keeps a segment, each frees all that it keeps, and the new segment, if there is one:
+ * what nobody uses must not be in the way. *made, alike on all ranks: so it is. */
+static int make_room(MPIR_Comm *node_comm, struct nc_segment *segment, bool *made)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool none;
+
+    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, MPIDI_NUMACOLL_kept_is_empty(), &none);
+    MPIR_ERR_CHECK(mpi_errno);
+    *made = !none;
+    if (none)
+        goto fn_exit;
+    MPIDI_NUMACOLL_segment_free(segment);
+    MPIDI_NUMACOLL_kept_drop();
+    /* all have given back their bytes before one asks for some */
+    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, true, &none);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
+                                  const struct nc_wanted *wanted, struct nc_segment *segment,
+                                  size_t *offset, enum nc_reason *reason)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const struct nc_geometry asked = *geometry;
+    bool again = false;
+
+    mpi_errno = create(node_comm, geometry, wanted, segment, offset, reason);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (*reason != NC_REASON_NONE || segment->shortened) {
+        mpi_errno = make_room(node_comm, segment, &again);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (again) {
+        *geometry = asked;
+        mpi_errno = create(node_comm, geometry, wanted, segment, offset, reason);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (*reason == NC_REASON_BUDGET && !wanted->present && node_comm->rank == 0)
+        say_full(&asked);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    MPIDI_NUMACOLL_segment_free(segment);
+    goto fn_exit;
+}
+
+bool MPIDI_NUMACOLL_segment_is_whole(const struct nc_segment *segment)
+{
+    const struct nc_header *h = segment->base;
+
+    /* orders nothing: who still has it may free it in the next moment */
+    return nc_atomic_acquire(&h->holders) == h->geometry.ranks;
+}
+
+/* Leaves a segment. Whether its bytes are to be given back by this rank: the last one. */
+static bool leave(struct nc_segment *segment)
+{
+    struct nc_header *h = segment->base;
+
+    return !segment->shared || nc_atomic_add_ordered(&h->holders, UINT64_MAX) == 1;
+}
+
 void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment)
 {
+    bool last = segment->charged && leave(segment);
+
     if (segment->base)
         munmap(segment->base, segment->bytes);
-    if (segment->charged)
+    if (last)
         MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, segment->bytes);
     segment->base = NULL;
-    segment->charged = false;
+    segment->charged = segment->shared = false;
 }

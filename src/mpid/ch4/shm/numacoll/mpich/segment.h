@@ -1,5 +1,5 @@
 /* The segment of a set of node-local ranks: made and attached when a communicator is set up
- * (comm.c), detached when the communicator is freed. */
+ * (comm.c), detached when the communicator is freed and nobody keeps its state (kept.c). */
 
 #ifndef NUMACOLL_SEGMENT_H_INCLUDED
 #define NUMACOLL_SEGMENT_H_INCLUDED
@@ -29,7 +29,11 @@ struct nc_segment {
     void *base;
     size_t bytes;
     enum nc_backing backing;
-    bool charged; /* this process took the bytes from the node's budget (COLL_SHM_LIMIT_PER_NODE) */
+    /* the bytes are in the node's budget (COLL_SHM_LIMIT_PER_NODE), and this process gives them back
+     * if it is the last one that has the segment */
+    bool charged;
+    bool shared; /* all ranks have it; until then it is local rank 0's alone */
+    int number;  /* of the segments that local rank 0 has made for others, from 1 on; at most 2^30 */
     bool shortened; /* the budget had no room for as many or as large slots as were wanted */
     struct nc_placement placement;
     size_t huge_bytes; /* bytes that this process reaches through huge pages */
@@ -44,6 +48,9 @@ struct nc_wanted {
     const int *numa; /* [ranks] their NUMA nodes: the ranks of a NUMA node may share huge pages */
 };
 
+/* Bytes of the node's budget. */
+uint64_t MPIDI_NUMACOLL_segment_budget(void);
+
 /* *all: whether `mine` is true on all ranks. Collective over node_comm. */
 int MPIDI_NUMACOLL_all_agree(MPIR_Comm *node_comm, bool mine, bool *all);
 
@@ -53,12 +60,16 @@ int MPIDI_NUMACOLL_all_agree(MPIR_Comm *node_comm, bool mine, bool *all);
  * that does not get so much is a small one; with it, none is made unless it is larger than that.
  * offset[ranks] become the starts of the regions, bytes from segment->base. *reason: why there is
  * no segment, the same on all ranks; NC_REASON_NONE: there is one. If there is none, the return
- * value is still MPI_SUCCESS: errors are only those of messages. */
+ * value is still MPI_SUCCESS: errors are only those of messages. Before it gives up, or takes less
+ * than was wanted, the ranks free what they keep (kept.h). */
 int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
                                   const struct nc_wanted *wanted, struct nc_segment *segment,
                                   size_t *offset, enum nc_reason *reason);
 
-/* Unmaps the segment and gives its bytes back to the budget. Local. */
+/* Whether no rank has freed it yet. Local; what another rank does at this moment may not show. */
+bool MPIDI_NUMACOLL_segment_is_whole(const struct nc_segment *segment);
+
+/* Unmaps the segment; the last rank gives its bytes back to the budget. Local. */
 void MPIDI_NUMACOLL_segment_free(struct nc_segment *segment);
 
 #endif

@@ -64,11 +64,14 @@ struct MPIDI_NUMACOLL_comm {
     bool asked;            /* MPIDI_NUMACOLL_agree_on_nodes has been called */
     size_t smallest_slot;  /* bytes of the largest fragment, on the node where it is smallest */
     enum nc_reason reason; /* why the phase is UNUSABLE, or why `agreed` is false */
+    bool failed;           /* a call had an error on this process: nobody is to go on with it */
     unsigned announced;    /* one bit for each reason: the user has been told of it */
     int calls, node_calls; /* calls on the communicator, on its node_comm; not counted beyond
                               CREATE_AFTER */
     unsigned refused;      /* calls on the communicator since the budget had no room for it */
     int rank, size;        /* this process among those of the node; their number */
+    int *key;    /* what the state can be used for again, see kept.h; NULL: for nothing */
+    int context; /* context id of the communicator that it is of, or was of before it was kept */
     struct nc_segment segment;
     /* of the nonblocking calls; NULL: MPICH serves them. The same on all ranks */
     struct MPIDI_NUMACOLL_nonblocking *nonblocking;

@@ -108,6 +108,13 @@ void MPIDI_NUMACOLL_stats_start(uint64_t microseconds)
     freed.start_microseconds = microseconds;
 }
 
+void MPIDI_NUMACOLL_stats_keep(uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    freed.kept_bytes = bytes;
+    pthread_mutex_unlock(&lock);
+}
+
 void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum)
 {
     pthread_mutex_lock(&lock);

@@ -24,11 +24,15 @@ struct nc_stats {
      */
     uint64_t started[NC_NONBLOCKING_COUNT], elsewhere[NC_NONBLOCKING_COUNT];
     uint64_t messages, message_bytes; /* sent to other nodes */
+    /* segments made, also larger ones for a communicator that had one; communicators that went on
+     * with the state of a freed one */
+    uint64_t segments_made, segments_reused;
     /* The rest is kept elsewhere (struct nc_comm_stats) until it is added up. */
     uint64_t waits_spinning, waits_in_progress, waits_yielding, waits_asleep;
     uint64_t wake_ups, asleep_microseconds;
     uint64_t copied_local, copied_remote, copied_shared, copied_cma, copied_xpmem;
     uint64_t start_microseconds; /* time that numacoll took in MPI_Init */
+    uint64_t kept_bytes;         /* of the segments that no communicator has at the moment */
     uint64_t segment_bytes, shortened_segments, huge_bytes, pages_right, pages_misplaced,
         pages_unverified;
 };
@@ -59,6 +63,9 @@ struct nc_comm_stats *MPIDI_NUMACOLL_stats_first(void);
 
 /* Keeps the time that numacoll took in MPI_Init. */
 void MPIDI_NUMACOLL_stats_start(uint64_t microseconds);
+
+/* Says how many bytes there are at the moment in segments that are kept (kept.h). */
+void MPIDI_NUMACOLL_stats_keep(uint64_t bytes);
 
 /* The sum over all communicators of this process, freed ones included. */
 void MPIDI_NUMACOLL_stats_sum(struct nc_stats *sum);

@@ -1,0 +1,177 @@
+/* The states that this process keeps. See kept.h. */
+
+#include "kept.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "comm.h"
+#include "nonblocking_segment.h"
+#include "settings.h"
+#include "../core/nc_kept.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the set */
+static struct nc_kept_set set;
+
+/* ---- what a state can be used for ---- */
+
+/* The key: the process of each rank, the settings, then these. */
+enum { ENTRIES, INNER, ONE_NODE, NONBLOCKING, KIND_INTS };
+
+static int key_ints(int ranks)
+{
+    return ranks + NC_SETTING_COUNT + KIND_INTS;
+}
+
+/* Whether a state depends on a setting beyond its choices, which are made anew: not on those that
+ * may differ from call to call, but for the one that limits the slots. A tool may change the
+ * others, too, from one communicator to the next. */
+static bool shapes(int setting)
+{
+    return MPIDI_NUMACOLL_variables[setting].scope != NC_PER_CALL ||
+           setting == NC_VAR_FRAGMENT_SIZE;
+}
+
+void MPIDI_NUMACOLL_kept_set_key(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+{
+    int *key = MPL_malloc((size_t) key_ints(state->size) * sizeof *key, MPL_MEM_COLL), *kind;
+
+    MPL_free(state->key);
+    state->key = key;
+    if (!key)
+        return;
+    for (int i = 0; i < state->size; i++)
+        NC_GET_PROCESS(parent->node_comm, i, key[i]);
+    for (int i = 0; i < NC_SETTING_COUNT; i++)
+        key[state->size + i] = shapes(i) ? MPIDI_NUMACOLL_setting(parent, -1, i) : 0;
+    kind = key + state->size + NC_SETTING_COUNT;
+    kind[ENTRIES] = state->entries;
+    kind[INNER] = state->inner;
+    kind[ONE_NODE] = NC_NODES(parent) == 1;
+    kind[NONBLOCKING] = MPIDI_NUMACOLL_any_nonblocking_selected();
+}
+
+int MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state)
+{
+    uint64_t operations = state->queue.operation;
+
+    if (state->nonblocking)
+        operations += state->nonblocking->operations.begun;
+    return (int) (operations & INT_MAX);
+}
+
+/* ---- what is kept ---- */
+
+static size_t bytes_of(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return state->segment.bytes + (state->nonblocking ? state->nonblocking->segment.bytes : 0);
+}
+
+/* Whether another rank has left the segment, so that nobody can go on with it. */
+static bool is_useless(const void *thing)
+{
+    const struct MPIDI_NUMACOLL_comm *state = thing;
+
+    return !MPIDI_NUMACOLL_segment_is_whole(&state->segment) ||
+           (state->nonblocking && !MPIDI_NUMACOLL_segment_is_whole(&state->nonblocking->segment));
+}
+
+/* Whether one could go on with the state: it has a segment, no call on it has failed, and no
+ * nonblocking one is open. */
+static bool is_good(const struct MPIDI_NUMACOLL_comm *state)
+{
+    const struct MPIDI_NUMACOLL_nonblocking *n = state->nonblocking;
+
+    return state->phase == NC_PHASE_READY && state->segment.base && state->key && !state->failed &&
+           (!n || n->operations.begun == n->operations.ended) && !is_useless(state);
+}
+
+/* Takes the oldest one for which `is` is true, any if NULL. */
+static struct MPIDI_NUMACOLL_comm *take_first(bool (*is)(const void *thing))
+{
+    struct MPIDI_NUMACOLL_comm *state;
+
+    pthread_mutex_lock(&lock);
+    state = nc_kept_take_first(&set, is);
+    MPIDI_NUMACOLL_stats_keep(set.bytes);
+    pthread_mutex_unlock(&lock);
+    return state;
+}
+
+struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take_any(void)
+{
+    return take_first(NULL);
+}
+
+/* Frees what nobody can go on with, so that its bytes are not missing elsewhere. */
+static void drop_useless(void)
+{
+    for (struct MPIDI_NUMACOLL_comm *state; (state = take_first(is_useless));)
+        MPIDI_NUMACOLL_state_free(state);
+}
+
+struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take(const struct MPIDI_NUMACOLL_comm *like)
+{
+    struct MPIDI_NUMACOLL_comm *state;
+
+    drop_useless();
+    if (!like->key)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    state = nc_kept_take(&set, like->key, key_ints(like->size), like->context);
+    MPIDI_NUMACOLL_stats_keep(set.bytes);
+    pthread_mutex_unlock(&lock);
+    return state;
+}
+
+/* Adds one if there is room. */
+static bool add(const struct nc_kept *kept, int most, size_t most_bytes)
+{
+    bool fits;
+
+    pthread_mutex_lock(&lock);
+    fits = nc_kept_has_room(&set, kept->bytes, most, most_bytes);
+    if (fits)
+        nc_kept_add(&set, kept);
+    MPIDI_NUMACOLL_stats_keep(set.bytes);
+    pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state)
+{
+    int most = MPIDI_NUMACOLL_variable(NC_VAR_KEEP_SEGMENTS);
+    size_t most_bytes = (size_t) (MPIDI_NUMACOLL_segment_budget() / NC_KEPT_SHARE);
+    struct nc_kept kept = {.key = state->key,
+                           .ints = key_ints(state->size),
+                           .context = state->context,
+                           .number = state->segment.number,
+                           .bytes = bytes_of(state),
+                           .thing = state};
+
+    drop_useless();
+    if (most == 0 || kept.bytes > most_bytes || !is_good(state))
+        return false;
+    while (!add(&kept, most, most_bytes)) {
+        struct MPIDI_NUMACOLL_comm *oldest = take_first(NULL);
+        if (oldest)
+            MPIDI_NUMACOLL_state_free(oldest);
+    }
+    return true;
+}
+
+bool MPIDI_NUMACOLL_kept_is_empty(void)
+{
+    bool empty;
+
+    pthread_mutex_lock(&lock);
+    empty = set.count == 0;
+    pthread_mutex_unlock(&lock);
+    return empty;
+}
+
+void MPIDI_NUMACOLL_kept_drop(void)
+{
+    for (struct MPIDI_NUMACOLL_comm *state; (state = take_first(NULL));)
+        MPIDI_NUMACOLL_state_free(state);
+}

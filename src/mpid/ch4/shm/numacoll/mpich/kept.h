@@ -1,0 +1,41 @@
+/* What a process keeps of communicators that were freed: their states, with segment, queue and all,
+ * for the next communicator of the same ranks of this node in the same order. It goes on where the
+ * freed one stopped, as if its operations were more of that one's. comm.c puts states here and
+ * takes them out. PROTOCOLS.md, section 6.2.
+ *
+ * Each process decides for itself what it keeps, and for how long; the ranks of a new communicator
+ * agree whether all of them have the same (agree.h). All functions are local, and any thread may
+ * call them. */
+
+#ifndef NUMACOLL_KEPT_H_INCLUDED
+#define NUMACOLL_KEPT_H_INCLUDED
+
+#include "state.h"
+
+/* This part of the node's budget a process keeps at most, as a divisor: what wide segments may take
+ * together (nc_geometry_share). */
+#define NC_KEPT_SHARE 4
+
+/* What a state can be used for again: the ranks of the node, the settings by which a segment and
+ * groups are made, and the kind of communicator. Sets state->key; NULL: no memory, and the state
+ * will not be kept. */
+void MPIDI_NUMACOLL_kept_set_key(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent);
+
+/* Keeps the state of a communicator that is freed; frees others where there are too many. False: it
+ * is not to be kept, and the caller has to free it. */
+bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state);
+
+/* Takes a state that may take the place of `like`, which has its key. NULL: none is kept. */
+struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take(const struct MPIDI_NUMACOLL_comm *like);
+
+/* Takes any; NULL: nothing is kept. */
+struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take_any(void);
+
+/* How many operations were made in a state, modulo 2^31. */
+int MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state);
+
+/* Whether nothing is kept; kept_drop: frees all that is. */
+bool MPIDI_NUMACOLL_kept_is_empty(void);
+void MPIDI_NUMACOLL_kept_drop(void);
+
+#endif
