@@ -144,15 +144,17 @@ void MPIDI_NUMACOLL_state_free(struct MPIDI_NUMACOLL_comm *state)
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
+    bool several_nodes;
 
     MPIDI_POSIX_COMM(comm, numacoll) = NULL;
     if (!state || is_poor(state))
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
+    several_nodes = NC_NODES(comm) > 1;
     /* the next communicator of this node's ranks may have others on other nodes */
-    if (NC_NODES(comm) > 1)
+    if (several_nodes)
         MPIDI_NUMACOLL_hierarchy_free(&state->all);
-    if (!MPIDI_NUMACOLL_kept_put(state))
+    if (!(state->agreed || several_nodes) || !MPIDI_NUMACOLL_kept_put(state))
         MPIDI_NUMACOLL_state_free(state);
 }
 
@@ -503,6 +505,7 @@ static void take_over(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NUMACOLL_co
     kept->stats.comm = parent;
     MPIDI_NUMACOLL_choose(kept, parent);
     kept->smallest_slot = kept->choice[0].bcast.transfer.largest_fragment;
+    kept->reason = NC_REASON_NONE; /* not that of the other nodes of the freed communicator */
     kept->agreed = kept->asked = NC_NODES(parent) == 1;
     MPIDI_POSIX_COMM(parent, numacoll) = kept;
     MPIDI_NUMACOLL_stats_add(&kept->stats);
