@@ -13,8 +13,9 @@
 int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell);
 void MPIDI_NUMACOLL_bells_free(void);
 
-/* Finds the bells of node_comm's ranks, bell[size], and whether these ranks are oversubscribed.
- * Collective over node_comm; memory[bells_bytes(size)] and local_rank[size] are scratch memory.
+/* Finds the bells of node_comm's ranks, bell[size], their numbers among the processes of the node,
+ * local_rank[size], and whether they are oversubscribed. Collective over node_comm;
+ * memory[bells_bytes(size)] is scratch memory.
  * *all: all ranks are of one MPI_COMM_WORLD that has bells; if not, bell[] is not filled. The same
  * on all ranks. Errors: of MPICH's messages. */
 size_t MPIDI_NUMACOLL_bells_bytes(int size);

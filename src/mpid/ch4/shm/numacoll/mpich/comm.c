@@ -343,15 +343,11 @@ static void place_waiter(struct MPIDI_NUMACOLL_comm *state)
 }
 
 /* Decides how this communicator's ranks wait. All of its ranks on this node look for sleepers, or
- * none does. Collective over the node's ranks. */
-static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
+ * none does. */
+static void make_waiter(struct MPIDI_NUMACOLL_comm *state)
 {
-    int mpi_errno = MPI_SUCCESS;
     const struct nc_world *w = &MPIDI_NUMACOLL_world;
 
-    mpi_errno = MPIDI_NUMACOLL_bells_find(node_comm, state->told, state->list, state->bell,
-                                          &state->has_bells, &state->oversubscribed);
-    MPIR_ERR_CHECK(mpi_errno);
     state->waiter = (struct nc_waiter){
         .progress = progress,
         .context = state,
@@ -370,11 +366,6 @@ static int make_waiter(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
         state->waiter.parking = &state->parking;
     }
     place_waiter(state);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
 }
 
 /* Makes the queue and the choices over a segment that is there. *g is its geometry, which may have
@@ -389,21 +380,38 @@ static void make_private_parts(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *par
     MPIDI_NUMACOLL_choose(state, parent);
 }
 
-/* Fills state->units, by the setting MAPPING if it assumes where the ranks are. Collective over the
- * node's ranks. */
+/* Finds the bells of the node's ranks, and fills state->units, by the setting MAPPING if it assumes
+ * where the ranks are. Collective over the node's ranks. */
 static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
+    int mpi_errno = MPI_SUCCESS;
     const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_MAPPING));
+    int *local_rank = state->list;
 
-    return MPIDI_NUMACOLL_locate(parent->node_comm, mapping, state->units, &state->caches);
+    local_rank[0] = MPIR_Process.local_rank;
+    if (parent->node_comm)
+        mpi_errno = MPIDI_NUMACOLL_bells_find(parent->node_comm, state->told, local_rank,
+                                              state->bell, &state->has_bells,
+                                              &state->oversubscribed);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_NUMACOLL_locate(parent->node_comm, local_rank, mapping, state->units,
+                                      &state->caches);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
-/* Gathers where each rank's pages are to local rank 0, which writes the report. */
+/* Gathers where each rank's pages are to local rank 0, if it writes a report. */
 static int gather_placements(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *node_comm)
 {
     NC_ERRFLAG_LOCAL(errflag);
 
     MPL_COMPILE_TIME_ASSERT(sizeof(struct nc_placement) == 3 * sizeof(int));
+    if (!state->segment.reported)
+        return MPI_SUCCESS;
     return MPIR_Gather_intra_binomial(&state->segment.placement, 3, NC_TYPE_INT, state->placement,
                                       3, NC_TYPE_INT, 0, node_comm, errflag);
 }
@@ -591,8 +599,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
     MPIR_ERR_CHECK(mpi_errno);
     if (state->reason != NC_REASON_NONE)
         goto fn_exit;
-    mpi_errno = make_waiter(state, node_comm);
-    MPIR_ERR_CHECK(mpi_errno);
+    make_waiter(state);
     mpi_errno = read_directly(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);

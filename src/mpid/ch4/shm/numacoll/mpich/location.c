@@ -220,8 +220,7 @@ void MPIDI_NUMACOLL_locations_finalize(void)
 /* ---- a communicator's ranks ---- */
 
 /* The table that the process of rank 0 fills and broadcasts: COLUMNS ints for each rank, then EXTRA
- * ints. Behind the table each process has the ranks' numbers among the processes of the node (local
- * ranks of the job). */
+ * ints. */
 enum { COLUMNS = NC_LEVELS };
 enum { CHECKSUM, LAST_KIB, PROCESSORS, L2_KIB, EXTRA };
 
@@ -329,23 +328,16 @@ int MPIDI_NUMACOLL_network_checksum(void)
 
 size_t MPIDI_NUMACOLL_locate_ints(int ranks)
 {
-    return (size_t) ranks * (COLUMNS + 1) + EXTRA;
+    return (size_t) ranks * COLUMNS + EXTRA;
 }
 
-int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
-                          struct nc_caches *caches)
+int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const int *local_rank, const char *mapping,
+                          int *units, struct nc_caches *caches)
 {
     NC_ERRFLAG_LOCAL(errflag);
-    int mpi_errno = MPI_SUCCESS, mine = MPIR_Process.local_rank,
-        ranks = node_comm ? node_comm->local_size : 1;
+    int mpi_errno = MPI_SUCCESS, ranks = node_comm ? node_comm->local_size : 1;
     const int *extra = units + ranks * COLUMNS;
-    int *local_rank = units + ranks * COLUMNS + EXTRA;
 
-    local_rank[0] = mine;
-    if (node_comm)
-        mpi_errno = MPIR_Allgather_intra_brucks(&mine, 1, NC_TYPE_INT, local_rank, 1, NC_TYPE_INT,
-                                                node_comm, errflag);
-    MPIR_ERR_CHECK(mpi_errno);
     if (!node_comm || node_comm->rank == 0)
         fill(units, local_rank, ranks, mapping);
     if (node_comm)

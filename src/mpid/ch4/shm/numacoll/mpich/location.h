@@ -32,11 +32,12 @@ struct nc_caches {
 };
 
 /* Finds the units of each rank of node_comm. Collective over node_comm, which is NULL for a process
- * alone on its node. mapping: value of MAPPING. units: memory for locate_ints(ranks) ints; its
+ * alone on its node. local_rank[ranks]: the ranks' numbers among the processes of the node.
+ * mapping: value of MAPPING. units: memory for locate_ints(ranks) ints; its
  * beginning becomes [ranks][NC_LEVELS], as nc_topo takes it, -1: unknown. *caches is filled,
  * alike on all ranks of node_comm. */
-int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const char *mapping, int *units,
-                          struct nc_caches *caches);
+int MPIDI_NUMACOLL_locate(MPIR_Comm *node_comm, const int *local_rank, const char *mapping,
+                          int *units, struct nc_caches *caches);
 
 /* Checksum of the network file's text, once a communicator's processes are located; 0: there is no
  * file. */

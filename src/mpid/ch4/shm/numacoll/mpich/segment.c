@@ -58,6 +58,7 @@ struct invitation {
     uint64_t page;
     struct nc_geometry geometry;
     bool refused; /* the budget had no room for a larger one */
+    bool reported;
     char path[NC_PATH_BYTES];
 };
 
@@ -450,7 +451,9 @@ static int create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
     int mpi_errno = MPI_SUCCESS, fd = -1;
     int backing = wanted->huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb ? NC_BACKING_HUGETLB
                                                                               : NC_BACKING_MEMFD;
-    struct invitation in = {.reason = NC_REASON_NONE, .geometry = *geometry};
+    struct invitation in = {.reason = NC_REASON_NONE,
+                            .geometry = *geometry,
+                            .reported = MPIR_CVAR_NUMACOLL_REPORT > 0};
     bool all = false;
 
     memset(segment, 0, sizeof *segment);
@@ -483,6 +486,7 @@ static int create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
     }
     segment->shortened = in.refused;
     segment->number = in.number;
+    segment->reported = in.reported;
     *geometry = in.geometry;
 
 fn_exit:

@@ -35,6 +35,7 @@ struct nc_segment {
     bool shared; /* all ranks have it; until then it is local rank 0's alone */
     int number;  /* of the segments that local rank 0 has made for others, from 1 on; at most 2^30 */
     bool shortened; /* the budget had no room for as many or as large slots as were wanted */
+    bool reported;  /* local rank 0 writes a report; the same on all ranks */
     struct nc_placement placement;
     size_t huge_bytes; /* bytes that this process reaches through huge pages */
 };

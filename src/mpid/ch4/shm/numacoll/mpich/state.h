@@ -94,7 +94,7 @@ struct MPIDI_NUMACOLL_comm {
     char *trees;              /* [1 + entries][tree_bytes] memory of the trees of each choice */
     size_t tree_bytes;
     /* [size][NC_LEVELS] the units that each rank is in, by level; -1: unknown. Behind them is
-     * scratch memory of MPIDI_NUMACOLL_locate */
+     * memory of MPIDI_NUMACOLL_locate */
     int *units;
     bool has_bells;                 /* all ranks' processes have bells of one MPI_COMM_WORLD */
     struct nc_bell **bell;          /* [size] these bells, if has_bells */
