@@ -470,59 +470,6 @@ static bool allocate_with_queue(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *pa
     return allocate(state, nc_queue_private_bytes(&g));
 }
 
-/* A state that this rank has offered, and that not all ranks go on with: keeps it, as it may be of
- * use to the next communicator; frees it if the ranks have made unequal numbers of operations. */
-static void put_back(struct MPIDI_NUMACOLL_comm **kept, enum nc_keepers keepers)
-{
-    if (!*kept)
-        return;
-    if (keepers == NC_KEPT_UNEQUALLY)
-        (*kept)->failed = true;
-    if (!MPIDI_NUMACOLL_kept_put(*kept))
-        MPIDI_NUMACOLL_state_free(*kept);
-    *kept = NULL;
-}
-
-/* Sets all to 0 that a state has counted for its communicator. */
-static void forget_counts(struct MPIDI_NUMACOLL_comm *state)
-{
-    struct nc_waiter *w = &state->waiter;
-
-    memset(&state->stats.counts, 0, sizeof state->stats.counts);
-    memset(&state->traffic, 0, sizeof state->traffic);
-    memset(&state->watch, 0, sizeof state->watch);
-    w->ended_spinning = w->ended_in_progress = w->ended_yielding = w->ended_asleep = 0;
-    w->asleep_ns = w->missed = 0;
-    state->parking.rings = 0;
-    state->refused = state->announced = 0;
-}
-
-/* Puts a kept state in the place of the new one of `parent`, which is freed. Its queue goes on from
- * the operation where it is, so nothing in shared memory is written; but its choices are made anew,
- * as the info keys may be others. On one node all processes know by now that all can serve calls.
- * Local. */
-static void take_over(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NUMACOLL_comm *state,
-                      MPIR_Comm *parent)
-{
-    forget_counts(kept);
-    memset(&kept->numbers, 0, sizeof kept->numbers); /* an operation may have another handle */
-    kept->calls = state->calls;
-    kept->node_calls = state->node_calls;
-    kept->context = state->context;
-    kept->stats.counts.segments_reused = 1;
-    kept->stats.comm = parent;
-    MPIDI_NUMACOLL_choose(kept, parent);
-    kept->smallest_slot = kept->choice[0].bcast.transfer.largest_fragment;
-    kept->reason = NC_REASON_NONE; /* not that of the other nodes of the freed communicator */
-    kept->agreed = kept->asked = NC_NODES(parent) == 1;
-    MPIDI_POSIX_COMM(parent, numacoll) = kept;
-    MPIDI_NUMACOLL_stats_add(&kept->stats);
-    MPIDI_NUMACOLL_stats_remove(&state->stats);
-    MPIDI_NUMACOLL_state_free(state);
-    if (kept->agreed)
-        MPIDI_NUMACOLL_report_setup(kept, parent);
-}
-
 /* Compares the settings of the node's ranks, and whether all of them keep the state of a freed
  * communicator that can take the place of this one: *kept; NULL: no, and this one has its memory.
  * Sets state->reason, to the same value on all ranks. Collective over the node's ranks.
@@ -548,7 +495,8 @@ static int agree(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
     MPIR_ERR_CHECK(mpi_errno);
     if (a.keepers == NC_KEPT_BY_ALL && a.different < 0)
         goto fn_exit;
-    put_back(kept, a.keepers);
+    MPIDI_NUMACOLL_kept_put_back(*kept, a.keepers != NC_KEPT_UNEQUALLY);
+    *kept = NULL;
     if (a.keepers != NC_KEPT_BY_NONE && a.prepared && a.different < 0) {
         a = (struct nc_agreement){.prepared = state->memory || allocate_with_queue(state, parent)};
         mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, NC_PER_COMMUNICATOR,
@@ -562,7 +510,8 @@ static int agree(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
 fn_exit:
     return mpi_errno;
 fn_fail:
-    put_back(kept, NC_KEPT_UNEQUALLY);
+    MPIDI_NUMACOLL_kept_put_back(*kept, false);
+    *kept = NULL;
     goto fn_exit;
 }
 
@@ -582,7 +531,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
     mpi_errno = agree(state, parent, &kept);
     MPIR_ERR_CHECK(mpi_errno);
     if (kept) {
-        take_over(kept, state, parent);
+        MPIDI_NUMACOLL_kept_go_on(kept, state, parent);
         *at = kept;
         goto fn_exit;
     }

@@ -5,8 +5,11 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "choose.h"
 #include "comm.h"
+#include "compat.h"
 #include "nonblocking_segment.h"
+#include "report.h"
 #include "settings.h"
 #include "../core/nc_kept.h"
 
@@ -160,6 +163,12 @@ bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state)
     return true;
 }
 
+void MPIDI_NUMACOLL_kept_put_back(struct MPIDI_NUMACOLL_comm *state, bool good)
+{
+    if (state && !(good && MPIDI_NUMACOLL_kept_put(state)))
+        MPIDI_NUMACOLL_state_free(state);
+}
+
 bool MPIDI_NUMACOLL_kept_is_empty(void)
 {
     bool empty;
@@ -174,4 +183,42 @@ void MPIDI_NUMACOLL_kept_drop(void)
 {
     for (struct MPIDI_NUMACOLL_comm *state; (state = take_first(NULL));)
         MPIDI_NUMACOLL_state_free(state);
+}
+
+/* ---- going on ---- */
+
+/* Sets all to 0 that a state has counted for its communicator. */
+static void forget_counts(struct MPIDI_NUMACOLL_comm *state)
+{
+    struct nc_waiter *w = &state->waiter;
+
+    memset(&state->stats.counts, 0, sizeof state->stats.counts);
+    memset(&state->traffic, 0, sizeof state->traffic);
+    memset(&state->watch, 0, sizeof state->watch);
+    w->ended_spinning = w->ended_in_progress = w->ended_yielding = w->ended_asleep = 0;
+    w->asleep_ns = w->missed = 0;
+    state->parking.rings = 0;
+    state->refused = state->announced = 0;
+}
+
+void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NUMACOLL_comm *state,
+                               MPIR_Comm *parent)
+{
+    forget_counts(kept);
+    memset(&kept->numbers, 0, sizeof kept->numbers); /* an operation may have another handle */
+    kept->calls = state->calls;
+    kept->node_calls = state->node_calls;
+    kept->context = state->context;
+    kept->stats.counts.segments_reused = 1;
+    kept->stats.comm = parent;
+    MPIDI_NUMACOLL_choose(kept, parent);
+    kept->smallest_slot = kept->choice[0].bcast.transfer.largest_fragment;
+    kept->reason = NC_REASON_NONE; /* not that of the other nodes of the freed communicator */
+    kept->agreed = kept->asked = NC_NODES(parent) == 1;
+    MPIDI_POSIX_COMM(parent, numacoll) = kept;
+    MPIDI_NUMACOLL_stats_add(&kept->stats);
+    MPIDI_NUMACOLL_stats_remove(&state->stats);
+    MPIDI_NUMACOLL_state_free(state);
+    if (kept->agreed)
+        MPIDI_NUMACOLL_report_setup(kept, parent);
 }

@@ -28,6 +28,16 @@ bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state);
 /* Takes a state that may take the place of `like`, which has its key. NULL: none is kept. */
 struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take(const struct MPIDI_NUMACOLL_comm *like);
 
+/* Puts a state that was taken back (NULL: none), because not all ranks have it, unless it is not
+ * good any more: then it is freed. */
+void MPIDI_NUMACOLL_kept_put_back(struct MPIDI_NUMACOLL_comm *state, bool good);
+
+/* Puts a state that was taken by all ranks in the place of the new one of `parent`, which is freed.
+ * Its queue goes on from the operation where it is, so nothing in shared memory is written; but its
+ * choices are made anew, as the info keys may be others. On one node no more has to be agreed. */
+void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NUMACOLL_comm *state,
+                               MPIR_Comm *parent);
+
 /* Takes any; NULL: nothing is kept. */
 struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take_any(void);
 
