@@ -35,16 +35,21 @@ static bool has_key(const struct nc_kept *k, const int *key, int ints)
     return k->ints == ints && memcmp(k->key, key, (size_t) ints * sizeof *key) == 0;
 }
 
+/* Whether one is to be taken rather than another one. It does not matter which was added first. */
+static bool is_better(const struct nc_kept *a, const struct nc_kept *b, int context)
+{
+    if ((a->context == context) != (b->context == context))
+        return a->context == context;
+    return a->number < b->number;
+}
+
 void *nc_kept_take(struct nc_kept_set *s, const int *key, int ints, int context)
 {
     int best = s->count;
 
     for (int i = 0; i < s->count; i++) {
-        if (!has_key(&s->kept[i], key, ints))
-            continue;
-        if (s->kept[i].context == context)
-            return take(s, i);
-        if (best == s->count || s->kept[i].number < s->kept[best].number)
+        if (has_key(&s->kept[i], key, ints) &&
+            (best == s->count || is_better(&s->kept[i], &s->kept[best], context)))
             best = i;
     }
     return take(s, best);

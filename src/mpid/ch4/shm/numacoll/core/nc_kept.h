@@ -2,8 +2,9 @@
  * used for. mpich/kept.c keeps the states of freed communicators in one. Private memory, no lock.
  *
  * Several processes have a set each, and want to take the same thing out of all of them. They do if
- * all have the same things in their sets, or if the one with the context that they ask for is in
- * all; otherwise they may take different ones, and have to find out. */
+ * all have the same things in their sets, in whatever order, or if only one thing has the context
+ * that they ask for, and all have that; otherwise they may take different ones, and have to find
+ * out. */
 
 #ifndef NC_KEPT_H_INCLUDED
 #define NC_KEPT_H_INCLUDED
@@ -16,7 +17,7 @@ enum { NC_KEPT_MOST = 64 };
 struct nc_kept {
     const int *key; /* [ints]; must stay in place as long as the thing is in the set */
     int ints;
-    int context; /* what it was used for last; the same in all processes */
+    int context; /* what it was used for last; the same in all processes that have it */
     int number;  /* another one for each thing with this key; the same in all processes */
     size_t bytes;
     void *thing;
@@ -36,8 +37,8 @@ bool nc_kept_has_room(const struct nc_kept_set *set, size_t bytes, int most, siz
 /* Adds one, for which there is room. */
 void nc_kept_add(struct nc_kept_set *set, const struct nc_kept *kept);
 
-/* Takes one with this key out of the set: the one with this context, else the one with the lowest
- * number. NULL: there is none. */
+/* Takes one with this key out of the set: of those with this context, or else of all, the one with
+ * the lowest number. NULL: there is none. */
 void *nc_kept_take(struct nc_kept_set *set, const int *key, int ints, int context);
 
 /* Takes the oldest one out for which `is` is true, of all if it is NULL. NULL: there is none. */
