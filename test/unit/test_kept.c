@@ -64,7 +64,8 @@ static void order_does_not_matter(void **state)
     assert_ptr_equal(nc_kept_take(&one, key, 3, 102), &thing[4]);
     assert_ptr_equal(nc_kept_take(&other, key, 3, 102), &thing[4]);
     for (int context = 99; context < 104; context++)
-        assert_ptr_equal(nc_kept_take(&one, key, 3, context), nc_kept_take(&other, key, 3, context));
+        assert_ptr_equal(nc_kept_take(&one, key, 3, context),
+                         nc_kept_take(&other, key, 3, context));
     assert_int_equal(one.count, 0);
 }
 

@@ -3,7 +3,8 @@
  * another order on each rank, of colours and keys that change; one that a rank frees late; one on
  * which a call has failed; and by several threads.
  *
- *   all_short_lived [TIMES]    so many communicators one at a time, a fraction of it of the others */
+ *   all_short_lived [TIMES]    so many communicators one at a time, a fraction of it of the others
+ */
 
 #include "nctest.h"
 
@@ -194,10 +195,8 @@ static void threads(struct job *whole, int times)
     pthread_t thread[THREADS];
 
     for (int t = 0; t < THREADS; t++)
-        job[t] = (struct job){.base = dup_of(MPI_COMM_WORLD),
-                              .number = t,
-                              .times = times,
-                              .buffer = malloc(LONG)};
+        job[t] = (struct job){
+            .base = dup_of(MPI_COMM_WORLD), .number = t, .times = times, .buffer = malloc(LONG)};
     for (int t = 1; t < THREADS; t++)
         pthread_create(&thread[t], NULL, work, &job[t]);
     work(&job[0]);

@@ -26,7 +26,7 @@ struct nc_kept {
 /* Empty if all zero. */
 struct nc_kept_set {
     int count;
-    size_t bytes; /* of all things in the set */
+    size_t bytes;                      /* of all things in the set */
     struct nc_kept kept[NC_KEPT_MOST]; /* in the order in which they were added */
 };
 

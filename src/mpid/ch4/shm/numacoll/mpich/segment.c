@@ -211,8 +211,8 @@ static void number(struct invitation *in)
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
-    in->nonce = (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^
-                (uint64_t) getpid() << 20 ^ before;
+    in->nonce = (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^ (uint64_t) getpid() << 20 ^
+                before;
     in->number = 1 + (int) (before % (1 << 30));
 }
 
@@ -451,9 +451,8 @@ static int create(MPIR_Comm *node_comm, struct nc_geometry *geometry,
     int mpi_errno = MPI_SUCCESS, fd = -1;
     int backing = wanted->huge_pages == MPIR_CVAR_NUMACOLL_HUGE_PAGES_hugetlb ? NC_BACKING_HUGETLB
                                                                               : NC_BACKING_MEMFD;
-    struct invitation in = {.reason = NC_REASON_NONE,
-                            .geometry = *geometry,
-                            .reported = MPIR_CVAR_NUMACOLL_REPORT > 0};
+    struct invitation in = {
+        .reason = NC_REASON_NONE, .geometry = *geometry, .reported = MPIR_CVAR_NUMACOLL_REPORT > 0};
     bool all = false;
 
     memset(segment, 0, sizeof *segment);

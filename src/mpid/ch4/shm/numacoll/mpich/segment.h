@@ -29,11 +29,11 @@ struct nc_segment {
     void *base;
     size_t bytes;
     enum nc_backing backing;
-    /* the bytes are in the node's budget (COLL_SHM_LIMIT_PER_NODE), and this process gives them back
-     * if it is the last one that has the segment */
+    /* the bytes are in the node's budget (COLL_SHM_LIMIT_PER_NODE), and this process gives them
+     * back if it is the last one that has the segment */
     bool charged;
     bool shared; /* all ranks have it; until then it is local rank 0's alone */
-    int number;  /* of the segments that local rank 0 has made for others, from 1 on; at most 2^30 */
+    int number; /* of the segments that local rank 0 has made for others, from 1 on; at most 2^30 */
     bool shortened; /* the budget had no room for as many or as large slots as were wanted */
     bool reported;  /* local rank 0 writes a report; the same on all ranks */
     struct nc_placement placement;

@@ -70,7 +70,7 @@ struct MPIDI_NUMACOLL_comm {
                               CREATE_AFTER */
     unsigned refused;      /* calls on the communicator since the budget had no room for it */
     int rank, size;        /* this process among those of the node; their number */
-    int *key;    /* what the state can be used for again, see kept.h; NULL: for nothing */
+    int *key;              /* what the state can be used for again, see kept.h; NULL: for nothing */
     int context; /* context id of the communicator that it is of, or was of before it was kept */
     struct nc_segment segment;
     /* of the nonblocking calls; NULL: MPICH serves them. The same on all ranks */
