@@ -1,8 +1,8 @@
 /* A model of how ranks agree to go on with a segment that they have kept (PROTOCOLS.md, section 6.2, K1 to K4), for Spin: every
  * interleaving of the steps of two ranks with two threads each. ./spin runs it. Each step takes effect at once.
  *
- * A thread of each rank makes MAKES communicators, one after the other, with the thread of the other rank that has the same number:
- * all of the same ranks, so that what one thread has freed the other may take. A rank may free a communicator long after the other
+ * A thread of each rank makes communicators with the thread of the other rank that has the same number, thread 0 MAKES of them, thread 1
+ * one: all of the same ranks, so that what one thread has freed the other may take. A rank may free a communicator long after the other
  * rank has. It keeps what it has freed or drops it, and offers any of what it keeps, or nothing.
  *
  * What is in the model, and what it is in the code (src/mpid/ch4/shm/numacoll: mpich/kept.c, `agree` in mpich/comm.c)
@@ -17,7 +17,7 @@
 #define MAKES 2
 #endif
 #define THREADS 2
-#define SEGMENTS (THREADS * MAKES) /* at most, numbered from 1 */
+#define SEGMENTS (MAKES + 1) /* at most, numbered from 1 */
 #define REDUCTIONS (3 * MAKES)
 
 #define GONE 0
@@ -30,6 +30,7 @@ byte said[2 * THREADS * REDUCTIONS];
 bool has_said[2 * THREADS * REDUCTIONS];
 byte next = 1;
 
+#define MAKES_OF(thread) (thread == 0 -> MAKES : 1)
 #define RANK (_pid / THREADS)
 #define THREAD (_pid % THREADS)
 #define OF(r, s) ((r) * (SEGMENTS + 1) + (s))
@@ -56,9 +57,9 @@ inline take() {
         candidate = 0;
         if
         :: true
-        OFFER(1) OFFER(2)
-#if SEGMENTS > 2
-        OFFER(3) OFFER(4)
+        OFFER(1) OFFER(2) OFFER(3)
+#if MAKES > 2
+        OFFER(4)
 #endif
         fi;
 #ifndef MUTANT_NOT_TAKEN_OUT
@@ -109,8 +110,8 @@ active [2 * THREADS] proctype thread() {
     bool again;
 
     do
-    :: makes == MAKES -> break
-    :: makes < MAKES ->
+    :: makes == MAKES_OF(THREAD) -> break
+    :: makes < MAKES_OF(THREAD) ->
         take();
         reduce(candidate); /* K2 */
         if
@@ -133,7 +134,10 @@ active [2 * THREADS] proctype thread() {
             user[MINE(segment)] = THREAD * MAKES + makes;
             assert(where[THEIRS(segment)] != USED || user[THEIRS(segment)] == user[MINE(segment)])
         }
-        keep_or_drop(segment); /* the communicator is freed */
-        makes++
+        atomic {
+            keep_or_drop(segment); /* the communicator is freed */
+            makes++;
+            candidate = 0; theirs = 0; segment = 0; again = false
+        }
     od
 }
