@@ -254,6 +254,7 @@ static void check_all(int communicators)
 int main(int argc, char **argv)
 {
     struct job job = {.times = argc > 1 ? atoi(argv[1]) : 120, .buffer = malloc(LONG)};
+    unsigned long long before;
     int provided;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -268,7 +269,12 @@ int main(int argc, char **argv)
     nc_pvar_open(&reused, "numacoll_segments_reused");
     one_at_a_time(&job);
     check_one_at_a_time(job.times);
+    before = nc_pvar_read(&reused);
     nested(&job);
+    /* where one is kept, the next of three that are alive at a time finds none */
+    if (setting("MPIR_CVAR_NUMACOLL_KEEP_SEGMENTS", 16) == 1 && !nc_several_nodes() &&
+        nc_pvar_read(&reused) - before > (unsigned long long) job.times / 4)
+        nc_fail("more segments kept than one", (long) (nc_pvar_read(&reused) - before), job.times);
     freed_late(&job);
     if (provided == MPI_THREAD_MULTIPLE)
         threads(&job, job.times / 8);
