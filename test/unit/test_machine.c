@@ -594,6 +594,66 @@ static void refused_files(void **state)
     unlink(file);
 }
 
+/* ---- names ---- */
+
+/* A machine with this model in a file of hwloc; NULL: without. */
+static void check_name(const char *model, const char *name)
+{
+    char file[] = "/tmp/test_machine.XXXXXX", topology[64], found[256];
+    FILE *f = fdopen(mkstemp(file), "w");
+
+    assert_non_null(f);
+    fprintf(f,
+            "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n"
+            "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+            "allowed_cpuset=\"0x3\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+            "allowed_nodeset=\"0x1\">\n"
+            "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+            "nodeset=\"0x1\" complete_nodeset=\"0x1\" local_memory=\"1048576\"/>\n"
+            "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+            "nodeset=\"0x1\" complete_nodeset=\"0x1\">\n");
+    if (model)
+        fprintf(f, "<info name=\"CPUModel\" value=\"%s\"/>\n", model);
+    for (int i = 0; i < 2; i++)
+        fprintf(f,
+                "<object type=\"PU\" os_index=\"%d\" cpuset=\"0x%d\" complete_cpuset=\"0x%d\" "
+                "nodeset=\"0x1\" complete_nodeset=\"0x1\"/>\n",
+                i, 1 << i, 1 << i);
+    fprintf(f, "</object>\n</object>\n</topology>\n");
+    fclose(f);
+    snprintf(topology, sizeof topology, "xml:%s", file);
+    struct nc_machine *m = load(topology);
+    nc_machine_name(m, found, sizeof found);
+    assert_string_equal(found, name);
+    for (size_t size = 1; size < sizeof found; size++) {
+        memset(found, '#', sizeof found);
+        nc_machine_name(m, found, size);
+        assert_true(strlen(found) < size);
+    }
+    nc_machine_free(m);
+    remove(file);
+}
+
+static void names(void **state)
+{
+    char longest[300], expected[300];
+
+    (void) state;
+    check_name("Some(R) Thing(TM) 8480+ CPU @ 2.50GHz  ",
+               "Some-R-Thing-TM-8480+-CPU-2.50GHz_numa-1_processors-2");
+    check_name("../a/b", "a-b_numa-1_processors-2");
+    check_name(" \xe2\x88\x9e ", "unknown_numa-1_processors-2");
+    check_name(NULL, "unknown_numa-1_processors-2");
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    snprintf(expected, sizeof expected, "%.126s_numa-1_processors-2", longest);
+    check_name(longest, expected);
+    struct nc_machine *m = load("synthetic:package:2 numa:2 core:3 pu:2");
+    nc_machine_name(m, longest, sizeof longest);
+    assert_string_equal(longest, "unknown_numa-4_processors-24");
+    nc_machine_free(m);
+}
+
 int main(void)
 {
     /* hwloc's plugins, where they are installed, have other texts of errors */
@@ -619,6 +679,7 @@ int main(void)
         cmocka_unit_test(units_that_tell),
         cmocka_unit_test(refused_strings),
         cmocka_unit_test(refused_files),
+        cmocka_unit_test(names),
     };
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }

@@ -210,6 +210,7 @@ int options_rounds_in_all(const struct options *options);
 
 struct machine {
     char cpu[128], kernel[256], mpi[128];
+    char tuned[256]; /* the name of the folder with its tuned files; "": MPI has none */
     int processors, packages, numa_nodes;
     uint64_t l1d, l2, l3, memory; /* bytes; 0: none or unknown */
 };

@@ -95,6 +95,9 @@ static void read_machine(struct json_object *j, struct machine *m)
     m->l2 = bytes(j, "l2_bytes");
     m->l3 = bytes(j, "l3_bytes");
     m->memory = bytes(j, "memory_bytes");
+    /* a file that was written before there were tuned files has none */
+    if (json_object_object_get_ex(j, "tuned", NULL))
+        snprintf(m->tuned, sizeof m->tuned, "%s", text(j, "tuned"));
 }
 
 static void read_algorithms(struct json_object *j, struct options *o)

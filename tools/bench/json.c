@@ -34,6 +34,7 @@ static struct json_object *json_machine(void)
     add_number(j, "memory_bytes", m->memory);
     add_text(j, "kernel", m->kernel);
     add_text(j, "mpi", m->mpi);
+    add_text(j, "tuned", m->tuned);
     return j;
 }
 

@@ -74,6 +74,16 @@ static void read_mpi(struct machine *m)
     snprintf(m->mpi, sizeof m->mpi, "%.*s", (int) sizeof m->mpi - 1, all);
 }
 
+/* libmpi's, see mpich/tuned.h. Weak: another MPI library has no tuned files. */
+extern const char *MPIDI_NUMACOLL_tuned_machine(void) __attribute__((weak));
+
+static void read_tuned(struct machine *m)
+{
+    const char *name = MPIDI_NUMACOLL_tuned_machine ? MPIDI_NUMACOLL_tuned_machine() : NULL;
+
+    snprintf(m->tuned, sizeof m->tuned, "%s", name ? name : "");
+}
+
 static struct machine machine;
 
 void machine_is(const struct machine *other)
@@ -91,6 +101,7 @@ const struct machine *machine_get(void)
         machine.memory = (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE);
         read_topology(&machine);
         read_mpi(&machine);
+        read_tuned(&machine);
     }
     return &machine;
 }

@@ -3,18 +3,19 @@
 constants   of the model              decide  what is chosen
 candidates  what is measured          state   what has been measured so far
 launches    how                       write   MPICH's selection files
+decide      what is chosen            tuned   a folder of them, and where libmpi looks for it
                                       report  a page with pictures
 """
 import datetime
-import json
 import os
+import pathlib
+import shlex
 import shutil
 import socket
 import sys
 import time
 
-from . import candidates, constants, decide, launches, options, report, state, write
-
+from . import candidates, constants, decide, launches, options, report, state, tuned, write
 
 CONFIRMING = 0.2  # of the time is for measuring once more what was chosen
 
@@ -301,8 +302,10 @@ def decided(results):
 
 def about(place, o, head, records):
     """What machine.json says, but the checksums."""
-    machine = next(r["machine"] for r in records if "machine" in r)
+    machines = [r["machine"] for r in records if "machine" in r]
+    machine = machines[0]
     return {
+        "machine": tuned.machine_of(m.get("tuned", "") for m in machines),
         "numacoll": place.version,
         "mpich": machine["mpi"],
         "date": head["date"],
@@ -350,6 +353,16 @@ def say(results, o):
     print(f"\nIn {o.output}: mpir.json, ch4.json, posix.json, machine.json. To use them:")
     for name, file in write.settings(o.output).items():
         print(f"    export {name}={file}")
+    print("For all users, with MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned:")
+    print(f"    numacoll-tune --install {shlex.quote(str(o.output))}")
+
+
+def finish(o, results, base, own, description):
+    """Writes the folder's files."""
+    table = decided(results)
+    write.write(o.output, table, base, own)
+    chosen = [name for name in o.collectives if not write.keeps_default(table.get(name, {}))]
+    tuned.describe(o.output, {**description, "chosen": chosen})
 
 
 def tune(place, o):
@@ -367,7 +380,7 @@ def tune(place, o):
         raise Failed("nothing was measured: " + (results[0].why if results else "no launches"))
     base, own = write.read(place.share), write.read(place.share / "mpich")
     description = about(place, o, journal.head, records)
-    write.write(o.output, decided(results), base, own, description)
+    finish(o, results, base, own, description)
     more, first, time_left = confirming(results), len(groups), CONFIRMING * o.seconds
     if more:
         print("what was chosen once more, as the files have it:")
@@ -376,7 +389,7 @@ def tune(place, o):
     for r in results:
         if r.differs():
             r.confirm(again[r.collective, r.ranks])
-    write.write(o.output, decided(results), base, own, description)
+    finish(o, results, base, own, description)
     if o.report:
         left_out, model = journal.head["left_out"], journal.head["model"]
         o.report.write_text(report.page(description, results, left_out, predictions(place, model)))
@@ -395,15 +408,12 @@ def by_files(folder):
 
 def check(place, o):
     """Measures the default and the files of a folder in turn."""
-    known = json.loads((o.check / "machine.json").read_text())
-    for name, expected in known["sha256"].items():
-        if write.sha256(o.check / name) != expected:
-            raise Failed(f"{o.check / name} was changed since numacoll-tune wrote it")
+    known = tuned.described(o.check)
     o.sizes, o.output, records = known["sizes"], o.check, []
     o.launcher = o.launcher or known["launcher"]
     labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
-    chosen = [name for name in known["collectives"] if name not in known["default"]]
-    print(f"{len(known['collectives']) - len(chosen)} collectives keep the default everywhere")
+    chosen = known["chosen"]
+    print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
     groups = launches.groups_of(
         {(n, name): labels for n in known["ranks"] for name in chosen}, states_of
     )
@@ -428,10 +438,23 @@ def check(place, o):
     return 1 if slower else 0
 
 
+# ---- install ----
+
+
+def install(place, o):
+    """Puts the files of a folder where libmpi looks for them."""
+    above = os.environ.get("MPIR_CVAR_NUMACOLL_TUNED_FOLDER") or place.share / "tuned"
+    installed = tuned.install(o.install, pathlib.Path(above).resolve())
+    print(f"In {installed}. MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned takes it on machines like this one.")
+    return 0
+
+
 def main(bin_, share, version, words):
     place = Installation(bin_, share, version)
     o = options.parse(version, write.served(write.read(share)["mpir"]), words)
     try:
+        if o.install:
+            return install(place, o)
         for program in (place.bench, place.model, (o.launcher or [place.mpiexec])[0]):
             if not shutil.which(program):
                 raise Failed(f"{program} cannot be run")
@@ -439,7 +462,7 @@ def main(bin_, share, version, words):
             dry_run(place, o)
             return 0
         return check(place, o) if o.check else tune(place, o)
-    except Failed as failure:
+    except (Failed, tuned.Unusable) as failure:
         print(f"numacoll-tune: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -140,11 +140,19 @@ def parse(version, collectives, words):
     p.add_argument(
         "--check", type=folder, metavar="DIR", help="compare the files of DIR with the default"
     )
+    p.add_argument(
+        "--install",
+        type=folder,
+        metavar="DIR",
+        help="put the files of DIR where COLLECTIVES=tuned looks for them",
+    )
     p.add_argument("--launcher", type=launcher, metavar="CMD", help="the words before -n (mpiexec)")
     p.add_argument("--version", action="version", version="numacoll-tune " + version)
     o = p.parse_args(words)
     if o.check and (o.ranks or o.collectives or o.sizes or o.dry_run or o.report):
         p.error("--check: measures what its DIR was measured with, without other options for that")
+    if o.install and len(words) > (1 if words[0].startswith("--install=") else 2):
+        p.error("--install: takes DIR alone, and measures nothing")
     o.ranks = o.ranks or [2]
     o.collectives = o.collectives or collectives
     o.sizes = o.sizes or sizes(QUICK_SIZES if o.quick else SIZES)
@@ -154,7 +162,7 @@ def parse(version, collectives, words):
     o.factor = QUICK_FACTOR if o.quick else FACTOR
     o.output = pathlib.Path(o.output).resolve()
     try:
-        if not (o.dry_run or o.check):
+        if not (o.dry_run or o.check or o.install):
             o.output.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         p.error(f"--output: {problem.filename}: {problem.strerror}")

@@ -5,7 +5,6 @@ others, and larger messages, keep the default. Between two sizes that were measu
 changes at their geometric mean. The files of MPICH's device and of MPICH itself have the same
 conditions: where numacoll is chosen the device passes the call on, where MPICH's own choice is,
 both have MPICH's own."""
-import hashlib
 import json
 import math
 
@@ -146,19 +145,10 @@ def let_through(ch4, own, collective, of_ranks):
         ch4[key] = tree
 
 
-def sha256(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def write(folder, decided, base, own, about):
-    """Writes the three files, and machine.json: `about` with the collectives that have the default
-    everywhere, and the checksums."""
+def write(folder, decided, base, own):
+    """Writes the three files."""
     for level, content in selection_files(decided, base, own).items():
         (folder / (level + ".json")).write_text(json.dumps(content, indent=1) + "\n")
-    sums = {level + ".json": sha256(folder / (level + ".json")) for level in LEVELS}
-    default = [name for name in served(base["mpir"]) if keeps_default(decided.get(name, {}))]
-    text = json.dumps({**about, "default": default, "sha256": sums}, indent=1)
-    (folder / "machine.json").write_text(text + "\n")
 
 
 def keeps_default(of_ranks):
@@ -174,5 +164,5 @@ def files(folder):
 def settings(folder):
     """All variables that use a folder: the collectives that have the default everywhere do not look
     into the files, which would take time in every call."""
-    default = json.loads((folder / "machine.json").read_text())["default"]
+    default = served(read(folder)["mpir"])
     return {**files(folder), **({COLLECTIVES: ",".join(default)} if default else {})}

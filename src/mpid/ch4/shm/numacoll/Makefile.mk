@@ -12,7 +12,7 @@ DISTCLEANFILES += src/mpid/ch4/shm/numacoll/numacoll_paths.h
 
 src/mpid/ch4/shm/numacoll/numacoll_paths.h: Makefile
 	@$(MKDIR_P) $(@D)
-	echo '#define NUMACOLL_SYSCONFDIR "$(sysconfdir)"' >$@
+	{ echo '#define NUMACOLL_SYSCONFDIR "$(sysconfdir)"'; echo '#define NUMACOLL_TUNED "$(datadir)/numacoll/tuned"'; } >$@
 
 noinst_HEADERS += \
     src/mpid/ch4/shm/numacoll/numacoll_mpir.h \

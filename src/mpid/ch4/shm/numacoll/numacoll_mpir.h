@@ -21,6 +21,12 @@ enum MPIR_numacoll_csel {
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container)(struct json_object *), void **csel);
 
+/* Takes the place of MPIR_Csel_create_from_buf, by which MPICH makes *csel of its own choices where
+ * no file is given: also keeps where that is, because tuned files (mpich/tuned.h) may come in its
+ * place at the end of MPI_Init. */
+int MPIR_numacoll_csel_from_default(enum MPIR_numacoll_csel level, const char *text,
+                                    void *(*create_container)(struct json_object *), void **csel);
+
 /* Keeps the parameters for numacoll that a csel entry of a checked selection file has. Returns the
  * number under which they are kept, which the entry points take as `entry`; -1: there are none. */
 int MPIR_numacoll_csel_entry(struct json_object *entry);
@@ -74,7 +80,7 @@ int MPIR_numacoll_site_end(int mpi_errno);
 
 /* At the end of MPI_Init, collective over MPI_COMM_WORLD: compares the nodes in what must be the
  * same everywhere: selection files, selected collectives, CREATE_AFTER. Errors: they differ, with
- * one line from rank 0. */
+ * one line from rank 0. Then takes tuned files if all ranks have the same (mpich/tuned.h). */
 int MPIR_numacoll_compare_nodes(void);
 
 /* MPICH's barrier of the processes of a node at MPI_Init and MPI_Finalize, which waits until *word

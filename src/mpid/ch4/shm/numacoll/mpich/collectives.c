@@ -3,7 +3,7 @@
 
 #include "collectives.h"
 
-unsigned MPIDI_NUMACOLL_listed;
+unsigned MPIDI_NUMACOLL_listed, MPIDI_NUMACOLL_tuned;
 
 /* The collectives, then the nonblocking ones. */
 static const struct {

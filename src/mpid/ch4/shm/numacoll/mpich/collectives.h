@@ -35,6 +35,10 @@ const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll);
  * that is nonblocking. Set at MPI_Init. */
 extern unsigned MPIDI_NUMACOLL_listed;
 
+/* Those of them that are listed by the word `tuned` alone: tuned files, if they are used, choose
+ * for them instead of the list (tuned.h). 0: no such files are wanted. */
+extern unsigned MPIDI_NUMACOLL_tuned;
+
 /* Whether the variable MPIR_CVAR_<COLL>_INTRA_ALGORITHM or the list selects numacoll for this
  * collective, and for any collective. */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);

@@ -4,6 +4,7 @@
 
 #include "machine.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
@@ -141,6 +142,36 @@ void nc_machine_free(struct nc_machine *m)
 int nc_machine_processors(const struct nc_machine *m)
 {
     return hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PU);
+}
+
+/* Copies a text as a word: letters, digits, + and . as they are (models of processors differ by
+ * them), one dash for each row of other characters, none at the ends. */
+static void copy_as_word(const char *text, char *word, size_t size)
+{
+    size_t used = 0;
+    bool gap = false;
+
+    for (; *text && used + 2 < size; text++) {
+        bool kept = isalnum((unsigned char) *text) || (used > 0 && strchr("+.", *text));
+        if (kept && gap)
+            word[used++] = '-';
+        if (kept)
+            word[used++] = *text;
+        gap = !kept && used > 0;
+    }
+    word[used] = 0;
+}
+
+void nc_machine_name(const struct nc_machine *m, char *name, size_t size)
+{
+    hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = hwloc_obj_get_info_by_name(
+        package ? package : hwloc_get_root_obj(m->topology), "CPUModel");
+    char word[128] = "";
+
+    copy_as_word(model ? model : "", word, sizeof word);
+    snprintf(name, size, "%s_numa-%d_processors-%d", *word ? word : "unknown",
+             hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE), nc_machine_processors(m));
 }
 
 /* The last-level caches, or the L2 caches: how many bytes one has at most, and how many

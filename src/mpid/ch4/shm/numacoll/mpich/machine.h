@@ -28,6 +28,11 @@ void nc_machine_free(struct nc_machine *machine);
 /* How many processors (hwloc's PUs) the machine has. */
 int nc_machine_processors(const struct nc_machine *machine);
 
+/* What machines alike have alike, as a word that can name a folder: the model of the processors,
+ * with a dash for what is neither letter nor digit, how many NUMA nodes and how many processors:
+ * "Name-of-the-model_numa-2_processors-64". */
+void nc_machine_name(const struct nc_machine *machine, char *name, size_t size);
+
 /* Bytes of the largest last-level cache, or of the largest L2 cache; 0 if none is known. */
 enum nc_cache { NC_CACHE_LAST, NC_CACHE_L2 };
 size_t nc_machine_cache_bytes(const struct nc_machine *machine, enum nc_cache cache);

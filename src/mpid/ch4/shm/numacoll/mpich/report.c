@@ -256,6 +256,20 @@ void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_C
     free(text);
 }
 
+void MPIDI_NUMACOLL_report_tuned(const char *folder)
+{
+    char *line;
+    int n;
+
+    if (MPIR_CVAR_NUMACOLL_REPORT < 1 || MPIR_Process.rank != 0)
+        return;
+    n = asprintf(&line, "numacoll: tuned files of %s\n", folder);
+    if (n < 0)
+        return;
+    tell(line, (size_t) n);
+    free(line);
+}
+
 static uint64_t sum(const uint64_t *counts, int n)
 {
     uint64_t all = 0;

@@ -12,6 +12,10 @@ void MPIDI_NUMACOLL_report_setup(const struct MPIDI_NUMACOLL_comm *state, MPIR_C
 /* Likewise, that the node's segment has been replaced by a larger one. */
 void MPIDI_NUMACOLL_report_growth(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *comm);
 
+/* Writes which folder's tuned files are used. Called by every rank; only rank 0 writes, from
+ * REPORT=1 on. */
+void MPIDI_NUMACOLL_report_tuned(const char *folder);
+
 /* Writes what this process has served since MPI_Init, one line per collective. Called by rank 0 at
  * MPI_Finalize with REPORT=2. */
 void MPIDI_NUMACOLL_report_totals(void);

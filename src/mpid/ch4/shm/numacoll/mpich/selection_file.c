@@ -47,6 +47,9 @@ struct check {
     /* behind the key that was looked at last: keys are visited in the order of the text */
     const char *cursor;
     const char *at; /* where that key begins */
+    /* for the line about what is wrong: file, line number, value, what is allowed */
+    char *problem;
+    size_t size;
 };
 
 /* A place in the tree: the collective, and what the conditions above it have settled. */
@@ -69,19 +72,16 @@ static int line_of(const struct check *c, const char *at)
     return line;
 }
 
-/* Writes one line that names file, line number and variable; always false. */
+/* Writes c->problem; always false. */
 static bool wrong(const struct check *c, const char *at, const char *format, ...)
 {
-    char *problem = NULL;
+    size_t used = (size_t) snprintf(c->problem, c->size, "%s:%d: ", c->path, line_of(c, at));
     va_list values;
 
     va_start(values, format);
-    if (vasprintf(&problem, format, values) < 0)
-        problem = NULL;
+    if (used < c->size)
+        vsnprintf(c->problem + used, c->size - used, format, values);
     va_end(values);
-    MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "%s:%d: %s (%s)", c->path, line_of(c, at),
-                            problem ? problem : format, c->level->variable);
-    free(problem);
     return false;
 }
 
@@ -526,7 +526,7 @@ static bool check_collectives(struct check *c, struct json_object *root)
 
 /* ---- the file ---- */
 
-/* Checks the text of a file; writes a line if something is wrong. */
+/* Checks the text of a file. */
 static bool check_text(struct check *c)
 {
     struct json_tokener *tokener = json_tokener_new();
@@ -552,6 +552,13 @@ static bool check_text(struct check *c)
 
 static unsigned checksums[NC_SELECTION_FILES];
 
+/* What MPICH makes a level's csel entries by, and where it keeps the tree of all of them; NULL: it
+ * has a file of the user's there. */
+static struct {
+    void *(*create_container)(struct json_object *);
+    void **csel;
+} defaults[NC_SELECTION_FILES];
+
 const char *MPIDI_NUMACOLL_file_variable(int level)
 {
     return levels[level].variable;
@@ -565,21 +572,55 @@ unsigned MPIDI_NUMACOLL_file_checksum(int level)
 void MPIDI_NUMACOLL_files_forget(void)
 {
     memset(checksums, 0, sizeof checksums);
+    memset(defaults, 0, sizeof defaults);
+}
+
+bool MPIDI_NUMACOLL_file_check(int level, const char *path, const char *text, char *problem,
+                               size_t size)
+{
+    struct check check = {.level = &levels[level],
+                          .path = path,
+                          .text = text,
+                          .cursor = text,
+                          .at = text,
+                          .problem = problem,
+                          .size = size};
+
+    return check_text(&check);
+}
+
+int MPIDI_NUMACOLL_file_make(int level, const char *text, void **csel)
+{
+    return MPIR_Csel_create_from_buf(text, defaults[level].create_container, csel);
+}
+
+void **MPIDI_NUMACOLL_file_default(int level)
+{
+    return defaults[level].csel;
+}
+
+int MPIR_numacoll_csel_from_default(enum MPIR_numacoll_csel level, const char *text,
+                                    void *(*create_container)(struct json_object *), void **csel)
+{
+    defaults[level].create_container = create_container;
+    defaults[level].csel = csel;
+    return MPIR_Csel_create_from_buf(text, create_container, csel);
 }
 
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container)(struct json_object *), void **csel)
 {
     int mpi_errno = MPI_SUCCESS;
-    char *text = MPIDI_NUMACOLL_text_file_read(path);
-    struct check check = {
-        .level = &levels[level], .path = path, .text = text, .cursor = text, .at = text};
-    bool good = text && check_text(&check);
+    char *text = MPIDI_NUMACOLL_text_file_read(path), problem[NC_SELECTION_PROBLEM];
+    bool good = text && MPIDI_NUMACOLL_file_check(level, path, text, problem, sizeof problem);
 
     if (!text)
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
                                 "%s=%s: must be a file that can be read: %s",
                                 levels[level].variable, path, strerror(errno));
+    else if (!good)
+        MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "%s (%s)", problem,
+                                levels[level].variable);
     if (!good)
         MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_job_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");

@@ -46,18 +46,20 @@ static bool in_range(enum nc_setting setting)
 
 static void known_collectives(char *text, size_t size)
 {
-    size_t used = (size_t) snprintf(text, size, "all, none, nonblocking, or of ");
+    size_t used = (size_t) snprintf(text, size, "all, tuned, none, nonblocking, or of ");
 
     for (int c = 0; c < NC_COLL_COUNT && used < size; c++)
         used += (size_t) snprintf(text + used, size - used, "%s%s", c ? "," : "",
                                   MPIDI_NUMACOLL_coll_name(c));
 }
 
+enum { ALL = (1u << NC_COLL_COUNT) - 1 };
+
 /* What a word in a list of collectives stands for, as bits; 0: nothing. */
 static unsigned bits_of(const char *word)
 {
     if (!strcasecmp(word, "all"))
-        return (1u << NC_COLL_COUNT) - 1;
+        return ALL;
     if (!strcasecmp(word, "nonblocking"))
         return ((1u << NC_NONBLOCKING_COUNT) - 1) << NC_COLL_COUNT;
     for (int c = 0; c < NC_COLL_COUNT; c++) {
@@ -67,23 +69,31 @@ static unsigned bits_of(const char *word)
     return 0;
 }
 
-/* The collectives in a list, as bits. False, and a line: one is unknown. */
-static bool parse_collectives(const char *list, unsigned *bits)
+/* The collectives in a list, as bits, and those of them that only `tuned` stands for. False, and a
+ * line: a word is unknown. */
+static bool parse_collectives(const char *list, unsigned *bits, unsigned *tuned)
 {
     char copy[1024], allowed[512], *rest = NULL;
+    bool all_tuned = false;
 
-    *bits = 0;
+    *bits = *tuned = 0;
     if (!strcasecmp(list, "none"))
         return true;
     MPL_strncpy(copy, list, sizeof copy);
     for (char *name = strtok_r(copy, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
-        unsigned these = bits_of(name);
-        if (!these) {
+        bool is_tuned = !strcasecmp(name, "tuned");
+        unsigned these = is_tuned ? 0 : bits_of(name);
+        if (!these && !is_tuned) {
             known_collectives(allowed, sizeof allowed);
             complain("COLLECTIVES", name, allowed);
             return false;
         }
         *bits |= these;
+        all_tuned = all_tuned || is_tuned;
+    }
+    if (all_tuned) {
+        *tuned = ALL & ~*bits;
+        *bits |= ALL;
     }
     return true;
 }
@@ -123,10 +133,10 @@ static void mention_unknown_names(void)
     }
 }
 
-int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
+int MPIDI_NUMACOLL_vars_check(unsigned *collectives, unsigned *tuned)
 {
     int mpi_errno = MPI_SUCCESS;
-    bool good = parse_collectives(MPIR_CVAR_NUMACOLL_COLLECTIVES, collectives);
+    bool good = parse_collectives(MPIR_CVAR_NUMACOLL_COLLECTIVES, collectives, tuned);
 
     for (int i = 0; i < NC_SETTING_COUNT; i++)
         good = good && in_range(i);
@@ -135,8 +145,10 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
         MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
 
-    if (MPIR_CVAR_NUMACOLL_REDUCE_ORDER == MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks)
+    if (MPIR_CVAR_NUMACOLL_REDUCE_ORDER == MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks) {
         *collectives |= 1u << NC_COLL_REDUCE | 1u << NC_COLL_ALLREDUCE;
+        *tuned &= ~(1u << NC_COLL_REDUCE | 1u << NC_COLL_ALLREDUCE);
+    }
     for (int c = 0; c < NC_COLL_COUNT; c++) {
         if (algorithm_is_set(MPIDI_NUMACOLL_coll_name(c)))
             *collectives &= ~(1u << c);
@@ -145,6 +157,7 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives)
         if (algorithm_is_set(MPIDI_NUMACOLL_nonblocking_name(c)))
             *collectives &= ~(1u << (NC_COLL_COUNT + c));
     }
+    *tuned &= *collectives;
     good = MPIR_CVAR_NUMACOLL_REDUCE_ORDER != MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks ||
            MPIDI_NUMACOLL_reductions_selected();
     if (!good) {

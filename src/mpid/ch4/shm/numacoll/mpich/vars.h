@@ -5,7 +5,8 @@
 
 /* Checks that every variable is within its range. *collectives: bit per collective that
  * MPIR_CVAR_NUMACOLL_COLLECTIVES selects, without those whose INTRA_ALGORITHM is set in the
- * environment. Errors: MPI_ERR_OTHER, with one line from rank 0. */
-int MPIDI_NUMACOLL_vars_check(unsigned *collectives);
+ * environment. *tuned: those of them that only the word `tuned` selects. Errors: MPI_ERR_OTHER,
+ * with one line from rank 0. */
+int MPIDI_NUMACOLL_vars_check(unsigned *collectives, unsigned *tuned);
 
 #endif

@@ -23,6 +23,7 @@
 #include "settings.h"
 #include "shared_buffers.h"
 #include "stats.h"
+#include "tuned.h"
 #include "vars.h"
 
 struct nc_world MPIDI_NUMACOLL_world;
@@ -47,8 +48,9 @@ _Static_assert(sizeof(struct hello) <= NC_MEETING_BYTES,
                "one exchange: ranks that outnumber processors wait long for each");
 
 /* The parts of hello.selected, each from this bit on: a bit for each collective, then for each that
- * is nonblocking; a bit for each collective at the posix level; and DEVICE_COLLECTIVES. */
-enum { BY_POSIX = 20, BY_DEVICE = 28 };
+ * is nonblocking; a bit for each collective at the posix level; DEVICE_COLLECTIVES, two bits; and
+ * whether COLLECTIVES wants tuned files. */
+enum { BY_POSIX = 20, BY_DEVICE = 28, TUNED = 30 };
 enum {
 #define NC_NUMBER(name, Name, NAME, ...) POSIX_##NAME,
     NC_POSIX_COLLECTIVES(NC_NUMBER)
@@ -78,7 +80,7 @@ static unsigned make_selected(bool has_files)
 #undef NC_ROW
     if (selected || has_files)
         selected |= (unsigned) MPIR_CVAR_DEVICE_COLLECTIVES << BY_DEVICE;
-    return selected;
+    return selected | (MPIDI_NUMACOLL_tuned ? 1u << TUNED : 0);
 }
 
 /* The variables by which two processes select different things. */
@@ -86,7 +88,7 @@ static const char *different_selection(unsigned a, unsigned b)
 {
     unsigned bits = a ^ b;
 
-    if (bits & ((1u << BY_POSIX) - 1))
+    if (bits & (((1u << BY_POSIX) - 1) | 1u << TUNED))
         return "MPIR_CVAR_NUMACOLL_COLLECTIVES and MPIR_CVAR_<COLL>_INTRA_ALGORITHM";
     return bits & ((1u << BY_DEVICE) - 1) ? "MPIR_CVAR_<COLL>_POSIX_INTRA_ALGORITHM"
                                           : "MPIR_CVAR_DEVICE_COLLECTIVES";
@@ -165,10 +167,10 @@ static int compare(const struct hello *all)
     return refuse(different, MPIR_Process.local_rank);
 }
 
-/* See numacoll_mpir.h. The processes of each node are compared already, so one of each node is
- * enough. YIELD is each node's own matter. The reduction takes the highest values, and the lowest
- * as the highest of the negative ones. */
-int MPIR_numacoll_compare_nodes(void)
+/* The processes of each node are compared already, so one of each node is enough. YIELD is each
+ * node's own matter. The reduction takes the highest values, and the lowest as the highest of the
+ * negative ones. */
+static int compare_nodes(void)
 {
     enum { VALUES = NC_SELECTION_FILES + 2 };
     NC_ERRFLAG_LOCAL(errflag);
@@ -204,6 +206,22 @@ int MPIR_numacoll_compare_nodes(void)
     most.create_after = highest[VALUES - 1];
     least.create_after = -lowest_negative[VALUES - 1];
     mpi_errno = refuse(difference(&most, &least), comm->rank);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* See numacoll_mpir.h. All processes that come to the second step want tuned files, or none does:
+ * that is in hello.selected. */
+int MPIR_numacoll_compare_nodes(void)
+{
+    int mpi_errno = compare_nodes();
+
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_NUMACOLL_tuned_agree(MPIR_Process.comm_world);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -350,7 +368,7 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
 
     MPL_wtime(&start);
     MPIDI_NUMACOLL_meeting_begin(comm);
-    mpi_errno = MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed);
+    mpi_errno = MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed, &MPIDI_NUMACOLL_tuned);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = meet();
     MPIR_ERR_CHECK(mpi_errno);
@@ -369,6 +387,7 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
     }
     MPIDI_NUMACOLL_pvars_register();
     MPIDI_NUMACOLL_report_init();
+    MPIDI_NUMACOLL_tuned_read();
     w->initialised = true;
     MPL_wtime(&end);
     MPL_wtime_diff(&start, &end, &seconds);
@@ -389,6 +408,7 @@ void MPIDI_NUMACOLL_world_report(void)
 
 void MPIDI_NUMACOLL_world_leave(void)
 {
+    MPIDI_NUMACOLL_tuned_forget();
     MPIDI_NUMACOLL_files_forget();
     MPIDI_NUMACOLL_settings_clear();
     MPIDI_NUMACOLL_locations_finalize();
