@@ -552,8 +552,7 @@ static bool check_text(struct check *c)
 
 static unsigned checksums[NC_SELECTION_FILES];
 
-/* What MPICH makes a level's csel entries by, and where it keeps the tree of all of them; NULL: it
- * has a file of the user's there. */
+/* What MPICH makes a level's csel entries by, and where it keeps them; NULL: there is a file. */
 static struct {
     void *(*create_container)(struct json_object *);
     void **csel;
@@ -567,6 +566,15 @@ const char *MPIDI_NUMACOLL_file_variable(int level)
 unsigned MPIDI_NUMACOLL_file_checksum(int level)
 {
     return checksums[level];
+}
+
+bool MPIDI_NUMACOLL_files_are_given(void)
+{
+    for (int level = 0; level < NC_SELECTION_FILES; level++) {
+        if (checksums[level])
+            return true;
+    }
+    return false;
 }
 
 void MPIDI_NUMACOLL_files_forget(void)

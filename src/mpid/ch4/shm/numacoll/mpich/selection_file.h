@@ -19,6 +19,9 @@ enum { NC_SELECTION_FILES = MPIR_NUMACOLL_CSEL_POSIX + 1 };
 const char *MPIDI_NUMACOLL_file_variable(int level);
 unsigned MPIDI_NUMACOLL_file_checksum(int level);
 
+/* Whether there is a file for any level. */
+bool MPIDI_NUMACOLL_files_are_given(void);
+
 /* Checks the text of a file. False, and in problem[size] a line with path, line number, value and
  * what is allowed: MPICH would not understand it. */
 bool MPIDI_NUMACOLL_file_check(int level, const char *path, const char *text, char *problem,
@@ -27,8 +30,7 @@ bool MPIDI_NUMACOLL_file_check(int level, const char *path, const char *text, ch
 /* Makes MPICH's form of a text that was checked, *csel, for MPIR_Csel_free. Errors: of MPICH. */
 int MPIDI_NUMACOLL_file_make(int level, const char *text, void **csel);
 
-/* Where MPICH keeps its own choices for a level in that form; NULL: it has those of a file of the
- * user's, or does not have the level. */
+/* Where MPICH keeps its own choices for a level in that form; NULL: it has a file's. */
 void **MPIDI_NUMACOLL_file_default(int level);
 
 /* At MPI_Finalize: forgets all of that. */

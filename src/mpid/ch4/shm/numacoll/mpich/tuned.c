@@ -179,28 +179,12 @@ static void read_all(void)
     MPL_free(text);
 }
 
-/* Whether variables leave MPICH's own choices in force, which tuned files would replace. */
-static bool have_defaults(void)
-{
-    for (int level = 0; level < NC_SELECTION_FILES; level++) {
-        if (!MPIDI_NUMACOLL_file_default(level))
-            return false;
-    }
-    return true;
-}
-
 void MPIDI_NUMACOLL_tuned_read(void)
 {
     const char *above = MPIR_CVAR_NUMACOLL_TUNED_FOLDER;
 
     if (!MPIDI_NUMACOLL_tuned)
         return;
-    if (!have_defaults()) {
-        /* then the user's files choose, not the list */
-        MPIDI_NUMACOLL_listed &= ~MPIDI_NUMACOLL_tuned;
-        MPIDI_NUMACOLL_tuned = 0;
-        return;
-    }
     name_machine();
     memset(&mine, 0, sizeof mine);
     memcpy(mine.machine, machine_name, sizeof mine.machine);

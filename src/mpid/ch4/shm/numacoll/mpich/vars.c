@@ -10,6 +10,7 @@
 
 #include "collectives.h"
 #include "diag.h"
+#include "selection_file.h"
 #include "settings.h"
 #include "site.h"
 
@@ -158,6 +159,11 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives, unsigned *tuned)
             *collectives &= ~(1u << (NC_COLL_COUNT + c));
     }
     *tuned &= *collectives;
+    if (MPIDI_NUMACOLL_files_are_given()) {
+        /* they choose, instead of tuned files */
+        *collectives &= ~*tuned;
+        *tuned = 0;
+    }
     good = MPIR_CVAR_NUMACOLL_REDUCE_ORDER != MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks ||
            MPIDI_NUMACOLL_reductions_selected();
     if (!good) {

@@ -64,7 +64,7 @@ _Static_assert((int) NC_COLL_COUNT + (int) NC_NONBLOCKING_COUNT <= (int) BY_POSI
 
 /* What variables select. DEVICE_COLLECTIVES, which decides between selection files, counts only
  * where something is selected: processes without numacoll may differ as they like. */
-static unsigned make_selected(bool has_files)
+static unsigned make_selected(void)
 {
     unsigned selected = 0;
 
@@ -78,7 +78,7 @@ static unsigned make_selected(bool has_files)
         selected |= 1u << (BY_POSIX + POSIX_##NAME);
     NC_POSIX_COLLECTIVES(NC_ROW)
 #undef NC_ROW
-    if (selected || has_files)
+    if (selected || MPIDI_NUMACOLL_files_are_given())
         selected |= (unsigned) MPIR_CVAR_DEVICE_COLLECTIVES << BY_DEVICE;
     return selected | (MPIDI_NUMACOLL_tuned ? 1u << TUNED : 0);
 }
@@ -97,15 +97,11 @@ static const char *different_selection(unsigned a, unsigned b)
 /* What the variables of this process choose. */
 static void take_choices(struct hello *hello)
 {
-    bool has_files = false;
-
-    for (int i = 0; i < NC_SELECTION_FILES; i++) {
+    for (int i = 0; i < NC_SELECTION_FILES; i++)
         hello->files[i] = MPIDI_NUMACOLL_file_checksum(i);
-        has_files = has_files || hello->files[i];
-    }
     hello->create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
     hello->yield = (uint16_t) MPIR_CVAR_NUMACOLL_YIELD;
-    hello->selected = make_selected(has_files);
+    hello->selected = make_selected();
 }
 
 /* This process's hello, and its affinity mask: empty if the kernel does not tell the mask. */
