@@ -187,7 +187,7 @@ void MPIDI_NUMACOLL_tuned_read(void)
         return;
     name_machine();
     memset(&mine, 0, sizeof mine);
-    memcpy(mine.machine, machine_name, sizeof mine.machine);
+    snprintf(mine.machine, sizeof mine.machine, "%s", machine_name);
     mine.wanted = MPIDI_NUMACOLL_tuned;
     snprintf(folder, sizeof folder, "%s/%s", *above ? above : NUMACOLL_TUNED, machine_name);
     read_all();
