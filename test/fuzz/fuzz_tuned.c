@@ -1,5 +1,5 @@
-/* machine.json of tuned files (mpich/tuned.c, with MPICH's headers): an input is that file, alone in
- * its folder, so whatever it says there is something wrong. */
+/* machine.json of tuned files (mpich/tuned.c, with MPICH's headers): an input is that file, alone
+ * in its folder, so whatever it says there is something wrong. */
 
 #include "fuzz.h"
 

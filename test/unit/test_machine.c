@@ -603,15 +603,14 @@ static void check_name(const char *model, const char *name)
     FILE *f = fdopen(mkstemp(file), "w");
 
     assert_non_null(f);
-    fprintf(f,
-            "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n"
-            "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
-            "allowed_cpuset=\"0x3\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
-            "allowed_nodeset=\"0x1\">\n"
-            "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
-            "nodeset=\"0x1\" complete_nodeset=\"0x1\" local_memory=\"1048576\"/>\n"
-            "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
-            "nodeset=\"0x1\" complete_nodeset=\"0x1\">\n");
+    fprintf(f, "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n"
+               "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+               "allowed_cpuset=\"0x3\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+               "allowed_nodeset=\"0x1\">\n"
+               "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+               "nodeset=\"0x1\" complete_nodeset=\"0x1\" local_memory=\"1048576\"/>\n"
+               "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+               "nodeset=\"0x1\" complete_nodeset=\"0x1\">\n");
     if (model)
         fprintf(f, "<info name=\"CPUModel\" value=\"%s\"/>\n", model);
     for (int i = 0; i < 2; i++)

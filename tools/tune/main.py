@@ -445,7 +445,9 @@ def install(place, o):
     """Puts the files of a folder where libmpi looks for them."""
     above = os.environ.get("MPIR_CVAR_NUMACOLL_TUNED_FOLDER") or place.share / "tuned"
     installed = tuned.install(o.install, pathlib.Path(above).resolve())
-    print(f"In {installed}. MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned takes it on machines like this one.")
+    print(
+        f"In {installed}. MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned takes it on machines like this one."
+    )
     return 0
 
 
