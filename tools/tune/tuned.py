@@ -1,6 +1,6 @@
-"""A folder of tuned files: MPICH's selection files, whatever is in them, and machine.json, which says
-for which machine they are and has their checksums. libmpi looks for such a folder, by the name of
-the machine, where COLLECTIVES=tuned is set (mpich/tuned.h)."""
+"""A folder of tuned files: MPICH's selection files, whatever is in them, and machine.json, which
+says for which machine they are and has their checksums. libmpi looks for such a folder, by the name
+of the machine, where COLLECTIVES=tuned is set (mpich/tuned.h)."""
 import hashlib
 import json
 import os

@@ -23,7 +23,6 @@
 #include "report.h"
 #include "selection_file.h"
 #include "text_file.h"
-#include "world.h"
 
 enum { NAME = 256, FOLDER = 3840, PATH = FOLDER + 32 }; /* bytes */
 
@@ -35,6 +34,7 @@ struct common {
     unsigned wanted;                   /* MPIDI_NUMACOLL_tuned */
 };
 
+static bool started; /* between tuned_read and tuned_forget */
 static char machine_name[NAME];
 static char folder[FOLDER]; /* where the files are */
 static struct common mine;
@@ -79,7 +79,7 @@ static void name_machine(void)
 
 const char *MPIDI_NUMACOLL_tuned_machine(void)
 {
-    if (!MPIDI_NUMACOLL_world.initialised)
+    if (!started)
         return NULL;
     if (!*machine_name)
         name_machine();
@@ -183,6 +183,7 @@ void MPIDI_NUMACOLL_tuned_read(void)
 {
     const char *above = MPIR_CVAR_NUMACOLL_TUNED_FOLDER;
 
+    started = true;
     if (!MPIDI_NUMACOLL_tuned)
         return;
     name_machine();
@@ -341,4 +342,5 @@ void MPIDI_NUMACOLL_tuned_forget(void)
         spare[level] = NULL;
     }
     problem[0] = machine_name[0] = 0;
+    started = false;
 }
