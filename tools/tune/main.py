@@ -1,10 +1,9 @@
 """numacoll-tune: measures, decides and writes. Each step is a module of its own:
 
-constants   of the model              decide  what is chosen
-candidates  what is measured          state   what has been measured so far
-launches    how                       write   MPICH's selection files
-decide      what is chosen            tuned   a folder of them, and where libmpi looks for it
-                                      report  a page with pictures
+constants   of the model              state   what has been measured so far
+candidates  what is measured          write   MPICH's selection files
+launches    how                       tuned   a folder of them, and where libmpi looks for it
+decide      what is chosen            report  a page with pictures
 """
 import datetime
 import os

@@ -30,7 +30,7 @@ enum { NAME = 256, FOLDER = 3840, PATH = FOLDER + 32 }; /* bytes */
 struct common {
     char machine[NAME];
     unsigned file[NC_SELECTION_FILES]; /* checksums */
-    unsigned chosen;                   /* bit per collective: machine.json says it was measured */
+    unsigned chosen;                   /* bit per collective: the files choose for it */
     unsigned wanted;                   /* MPIDI_NUMACOLL_tuned */
 };
 
@@ -151,16 +151,16 @@ static bool read_described(struct json_object *about, const char *path)
 {
     struct json_object *machine = member(about, "machine", json_type_string);
     struct json_object *sums = member(about, "sha256", json_type_object);
-    struct json_object *collectives = member(about, "collectives", json_type_array);
+    struct json_object *chosen = member(about, "chosen", json_type_array);
 
-    if (!machine || !sums || !collectives)
-        return wrong("%s: must be an object with \"machine\", \"collectives\" and \"sha256\", as "
+    if (!machine || !sums || !chosen)
+        return wrong("%s: must be an object with \"machine\", \"chosen\" and \"sha256\", as "
                      "numacoll-tune writes it",
                      path);
     if (strcmp(json_object_get_string(machine), mine.machine))
         return wrong("%s: \"machine\" must be the name of its folder, not %s", path,
                      json_object_get_string(machine));
-    mine.chosen = bits_of(collectives);
+    mine.chosen = bits_of(chosen);
     for (int level = 0; level < NC_SELECTION_FILES; level++) {
         if (!read_level(level, sums))
             return false;
