@@ -119,7 +119,7 @@ active [2 * THREADS] proctype thread() {
         :: else -> /* K4 */
             again = AGREE_AGAIN;
             if
-            :: candidate != 0 -> keep_or_drop(candidate)
+            :: candidate != 0 -> where[MINE(candidate)] = KEPT
             :: else
             fi;
             if
