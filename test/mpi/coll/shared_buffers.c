@@ -238,11 +238,11 @@ static int mappings(void)
     return n;
 }
 
-/* Communicators map nothing for each of them that stays; after MPI_Finalize nothing is there, see
- * main. */
+/* Communicators map nothing for each of them that stays, but the segment of the first, which the
+ * others go on with; after MPI_Finalize nothing is there, see main. */
 static void communicators(void)
 {
-    int before = mappings();
+    int before = 0;
 
     for (int i = 0; i < 10; i++) {
         int n = 100000;
@@ -255,6 +255,8 @@ static void communicators(void)
         expect(buffer, n, 1, i, "on a duplicate");
         MPI_Comm_free(&comm);
         nc_memory_free(buffer);
+        if (i == 0)
+            before = mappings();
     }
     if (mappings() > before)
         nc_fail("mappings, of once", mappings(), before);
