@@ -149,6 +149,7 @@ class Set:
         machine = build.bench(2, "barrier -a numacoll -t 1 -r 1")[1]["machine"]
         mpich, kernel = machine.pop("mpi").split()[-1], machine.pop("kernel")
         machine["memory_gib"] = round(machine.pop("memory_bytes") / 2**30)
+        machine.pop("tuned", None)  # its name has MPICH's version
         if self.machine not in (None, machine):
             fail(f"set {self.name} was measured on another machine: give another name")
         self.machine = machine

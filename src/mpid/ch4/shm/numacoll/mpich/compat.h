@@ -87,6 +87,10 @@
 #define NC_COMPLETED(vci) 0
 #endif
 
+/* whether MPICH asks MPI_COMM_SELF's error handler where a communicator has none, before
+ * MPI_COMM_WORLD's */
+#define NC_ERRORS_OF_SELF (MPICH_NUMVERSION >= 40200000)
+
 #if MPICH_NUMVERSION < 40300000
 #define NC_PROGRESS_HOOK_PARAMS                 int *made_progress
 #define NC_PROGRESS_HOOK_REGISTER(function, id) MPIR_Progress_hook_register(function, id)

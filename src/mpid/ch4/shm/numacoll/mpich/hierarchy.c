@@ -163,7 +163,7 @@ void MPIDI_NUMACOLL_hierarchy_free(struct nc_hierarchy *h)
 {
     MPL_free(h->memory);
     MPL_free(h->scratch);
-    h->memory = h->scratch = NULL;
+    *h = (struct nc_hierarchy){.memory = NULL};
 }
 
 /* Fills came[nodes][COLUMNS] with the rows of all nodes. Collective over comm. */

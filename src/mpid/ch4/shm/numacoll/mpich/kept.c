@@ -79,14 +79,18 @@ static bool is_useless(const void *thing)
            (state->nonblocking && !MPIDI_NUMACOLL_segment_is_whole(&state->nonblocking->segment));
 }
 
-/* Whether one could go on with the state: it has a segment, no call on it has failed, and no
+/* Whether one could go on with the state: it has its segments, no call on it has failed, and no
  * nonblocking one is open. */
 static bool is_good(const struct MPIDI_NUMACOLL_comm *state)
 {
     const struct MPIDI_NUMACOLL_nonblocking *n = state->nonblocking;
+    const int *kind = state->key ? state->key + state->size + NC_SETTING_COUNT : NULL;
 
-    return state->phase == NC_PHASE_READY && state->segment.base && state->key && !state->failed &&
-           (!n || n->operations.begun == n->operations.ended) && !is_useless(state);
+    if (state->phase != NC_PHASE_READY || !state->segment.base || !kind || state->failed)
+        return false;
+    if (!n && kind[NONBLOCKING] && kind[ONE_NODE] && !kind[INNER])
+        return false; /* refused: the next communicator is to ask again */
+    return (!n || n->operations.begun == n->operations.ended) && !is_useless(state);
 }
 
 /* Takes the oldest one for which `is` is true, any if NULL. */
@@ -198,7 +202,7 @@ static void forget_counts(struct MPIDI_NUMACOLL_comm *state)
     w->ended_spinning = w->ended_in_progress = w->ended_yielding = w->ended_asleep = 0;
     w->asleep_ns = w->missed = 0;
     state->parking.rings = 0;
-    state->refused = state->announced = 0;
+    state->announced = 0;
 }
 
 void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NUMACOLL_comm *state,
@@ -209,6 +213,8 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
     kept->calls = state->calls;
     kept->node_calls = state->node_calls;
     kept->context = state->context;
+    kept->refused = state->refused; /* when to ask again: alike on all nodes */
+    kept->inner = state->inner;
     kept->stats.counts.segments_reused = 1;
     kept->stats.comm = parent;
     MPIDI_NUMACOLL_choose(kept, parent);

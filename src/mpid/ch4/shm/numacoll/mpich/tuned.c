@@ -267,6 +267,7 @@ static int select_anew(MPIR_Comm *comm)
         if (!*own[level])
             continue;
         mpi_errno = MPIR_Csel_free(*own[level]);
+        *own[level] = NULL;
         MPIR_ERR_CHECK(mpi_errno);
         mpi_errno = MPIR_Csel_prune(*MPIDI_NUMACOLL_file_default(level), comm, own[level]);
         MPIR_ERR_CHECK(mpi_errno);

@@ -21,9 +21,11 @@ static const char *name_of(unsigned call)
 /* In what two calls of one collective differ; "": they are of two. */
 static const char *difference(unsigned mine, unsigned theirs)
 {
+    unsigned most = mine > theirs ? mine : theirs;
+
     if (mine % NC_WATCHED_COLLECTIVES != theirs % NC_WATCHED_COLLECTIVES)
         return "";
-    return mine / NC_WATCHED_COLLECTIVES < NC_WATCHED_ROOTS ? " with another root"
+    return most / NC_WATCHED_COLLECTIVES < NC_WATCHED_ROOTS ? " with another root"
                                                             : " with other counts";
 }
 
@@ -48,11 +50,13 @@ int MPIDI_NUMACOLL_stranger_error(const struct nc_call *call)
 /* Whether an error of a call on a communicator ends the job. */
 static bool ends_job(const MPIR_Comm *comm)
 {
-    const MPIR_Comm *world = MPIR_Process.comm_world;
-    const MPIR_Errhandler *handler = comm->errhandler;
+    /* those whose handler MPICH asks, one after the other; before 4.2 not that of COMM_SELF */
+    const MPIR_Comm *asked[] = {comm, NC_ERRORS_OF_SELF ? MPIR_Process.comm_self : NULL,
+                                MPIR_Process.comm_world};
+    const MPIR_Errhandler *handler = NULL;
 
-    if (!handler && world)
-        handler = world->errhandler;
+    for (int i = 0; i < 3 && !handler; i++)
+        handler = asked[i] ? asked[i]->errhandler : NULL;
     return !handler || handler->handle == MPI_ERRORS_ARE_FATAL ||
            handler->handle == MPI_ERRORS_ABORT;
 }
@@ -60,7 +64,8 @@ static bool ends_job(const MPIR_Comm *comm)
 void MPIDI_NUMACOLL_watch_stranger(struct MPIDI_NUMACOLL_comm *state)
 {
     MPIR_Comm *comm = state->stats.comm;
-    const struct nc_call call = {.state = state, .comm = comm, .across = NC_NODES(comm) > 1};
+    const struct nc_call call = {
+        .state = state, .comm = comm, .across = state->agreed && NC_NODES(comm) > 1};
 
     if (ends_job(comm))
         MPIR_Err_return_comm(comm, __func__, MPIDI_NUMACOLL_stranger_error(&call));

@@ -246,7 +246,8 @@ static void refresh_control(struct nc_queue *q, struct nc_control *control)
 void nc_queue_end(struct nc_queue *q)
 {
     if (q->operation % REFRESH >= REFRESH - ROUND) {
-        refresh_control(q, nc_queue_recv_control(q, q->rank));
+        if (q->geometry.recv_controls) /* that of nonblocking operations has none */
+            refresh_control(q, nc_queue_recv_control(q, q->rank));
         refresh_control(q, nc_queue_send_control(q, q->rank));
     }
     q->operation++;
