@@ -25,6 +25,7 @@
 #include "settings.h"
 #include "shared_buffers.h"
 #include "single_copy.h"
+#include "state_free.h"
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
@@ -120,25 +121,6 @@ void MPIDI_NUMACOLL_world_finalize(void)
     for (struct MPIDI_NUMACOLL_comm *state; (state = MPIDI_NUMACOLL_kept_take_any());)
         free_at_end(state);
     MPIDI_NUMACOLL_world_leave();
-}
-
-static void stop_reading_directly(struct MPIDI_NUMACOLL_comm *state)
-{
-    MPIDI_NUMACOLL_single_copy_leave(state);
-    if (state->direct.shared)
-        MPIDI_NUMACOLL_shared_leave(state->shared, state->size);
-    state->direct.shared = NULL;
-}
-
-void MPIDI_NUMACOLL_state_free(struct MPIDI_NUMACOLL_comm *state)
-{
-    MPIDI_NUMACOLL_nonblocking_free(state);
-    MPIDI_NUMACOLL_segment_free(&state->segment);
-    stop_reading_directly(state);
-    MPIDI_NUMACOLL_hierarchy_free(&state->all);
-    MPL_free(state->memory);
-    MPL_free(state->key);
-    MPL_free(state);
 }
 
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
@@ -423,7 +405,8 @@ static struct nc_wanted wanted_segment(const struct MPIDI_NUMACOLL_comm *state, 
     return (struct nc_wanted){.placement = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_PLACEMENT),
                               .huge_pages = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_HUGE_PAGES),
                               .present = present,
-                              .numa = state->numa};
+                              .numa = state->numa,
+                              .spare = &MPIDI_NUMACOLL_kept_spare};
 }
 
 /* Sets `direct`, and `single_copy`. Collective over the node's ranks. */
@@ -556,7 +539,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_NUMACOLL_nonblocking_make(state, parent);
+    mpi_errno = MPIDI_NUMACOLL_nonblocking_make(state, parent, &wanted);
     MPIR_ERR_CHECK(mpi_errno);
     if (is_full(state))
         mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
@@ -686,7 +669,7 @@ static int set_up(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
 fn_exit:
     if (state->phase == NC_PHASE_UNUSABLE) {
         MPIDI_NUMACOLL_nonblocking_free(state);
-        stop_reading_directly(state);
+        MPIDI_NUMACOLL_stop_reading(state);
         MPL_free(state->memory);
         state->memory = NULL;
     }

@@ -55,9 +55,6 @@ static inline int MPIDI_NUMACOLL_end(const struct nc_call *call, int mpi_errno)
  * MPIR_CVAR_COLLECTIVE_FALLBACK=error, instead of a fallback; errors of MPICH's messages. */
 int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int entry);
 
-/* Frees a state that belongs to no communicator any more, with all that it holds. Local. */
-void MPIDI_NUMACOLL_state_free(struct MPIDI_NUMACOLL_comm *state);
-
 /* Makes the choices of a communicator again after its info keys have changed; info.c calls it, on
  * all ranks of the communicator. `right`: whether the keys that this rank was given are valid. Does
  * nothing before the state is ready: the set-up will compare the keys. Errors:

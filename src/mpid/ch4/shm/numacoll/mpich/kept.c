@@ -6,11 +6,11 @@
 #include <pthread.h>
 
 #include "choose.h"
-#include "comm.h"
 #include "compat.h"
 #include "nonblocking_segment.h"
 #include "report.h"
 #include "settings.h"
+#include "state_free.h"
 #include "../core/nc_kept.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the set */
@@ -173,7 +173,7 @@ void MPIDI_NUMACOLL_kept_put_back(struct MPIDI_NUMACOLL_comm *state, bool good)
         MPIDI_NUMACOLL_state_free(state);
 }
 
-bool MPIDI_NUMACOLL_kept_is_empty(void)
+static bool is_empty(void)
 {
     bool empty;
 
@@ -183,11 +183,13 @@ bool MPIDI_NUMACOLL_kept_is_empty(void)
     return empty;
 }
 
-void MPIDI_NUMACOLL_kept_drop(void)
+static void drop(void)
 {
     for (struct MPIDI_NUMACOLL_comm *state; (state = take_first(NULL));)
         MPIDI_NUMACOLL_state_free(state);
 }
+
+const struct nc_spare MPIDI_NUMACOLL_kept_spare = {.is_empty = is_empty, .drop = drop};
 
 /* ---- going on ---- */
 

@@ -44,8 +44,7 @@ struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take_any(void);
 /* How many operations were made in a state, modulo 2^31. */
 int MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state);
 
-/* Whether nothing is kept; kept_drop: frees all that is. */
-bool MPIDI_NUMACOLL_kept_is_empty(void);
-void MPIDI_NUMACOLL_kept_drop(void);
+/* All that is kept. */
+extern const struct nc_spare MPIDI_NUMACOLL_kept_spare;
 
 #endif

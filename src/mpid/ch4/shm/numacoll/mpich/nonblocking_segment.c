@@ -47,14 +47,13 @@ static void begin(struct MPIDI_NUMACOLL_nonblocking *n, struct MPIDI_NUMACOLL_co
     state->stats.counts.segments_made++;
 }
 
-int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
+                                    const struct nc_wanted *like)
 {
     int mpi_errno = MPI_SUCCESS;
     struct nc_geometry g = nc_geometry_nonblocking((uint32_t) state->size,
                                                    state->queue.geometry.page);
-    struct nc_wanted wanted = {.placement = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_PLACEMENT),
-                               .huge_pages = MPIR_CVAR_NUMACOLL_HUGE_PAGES_off,
-                               .numa = state->numa};
+    struct nc_wanted wanted = *like;
     struct MPIDI_NUMACOLL_nonblocking *n = NULL;
     enum nc_reason reason = NC_REASON_PAGES;
     char *queue_memory;
@@ -63,6 +62,7 @@ int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
 
     if (!is_wanted(state, parent))
         goto fn_exit;
+    wanted.huge_pages = MPIR_CVAR_NUMACOLL_HUGE_PAGES_off;
     n = allocate(&g, &queue_memory);
     offset = MPL_malloc((size_t) state->size * sizeof *offset, MPL_MEM_COLL);
     mpi_errno = MPIDI_NUMACOLL_all_agree(parent->node_comm, n && offset, &all);

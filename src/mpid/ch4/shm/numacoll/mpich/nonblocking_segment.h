@@ -25,8 +25,9 @@ struct MPIDI_NUMACOLL_nonblocking {
 /* Sets state->nonblocking, if variables select numacoll for some nonblocking collective, the
  * communicator is one of the program's, on one node, and all ranks have the memory; else it stays
  * NULL. Collective over the ranks of the node, in the set-up of the state, when the segment for
- * blocking calls is there. Errors: of MPICH's messages. */
-int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent);
+ * blocking calls is there. like: what that one was wanted as. Errors: of MPICH's messages. */
+int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
+                                    const struct nc_wanted *like);
 
 /* Frees it, if there is any. No call may be open. Local. */
 void MPIDI_NUMACOLL_nonblocking_free(struct MPIDI_NUMACOLL_comm *state);

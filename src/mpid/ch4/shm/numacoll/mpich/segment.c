@@ -22,7 +22,6 @@
 #include "segment.h"
 
 #include "diag.h"
-#include "kept.h"
 #include "../shm/nc_atomic.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
@@ -498,20 +497,21 @@ fn_fail:
     goto fn_exit;
 }
 
-/* If some rank keeps a segment, each frees all that it keeps, and the new segment, if there is one:
- * what nobody uses must not be in the way. *made, alike on all ranks: so it is. */
-static int make_room(MPIR_Comm *node_comm, struct nc_segment *segment, bool *made)
+/* If some rank has something to spare, each gives back all that it has, and the new segment, if
+ * there is one: what nobody uses must not be in the way. *made, alike on all ranks: so it is. */
+static int make_room(MPIR_Comm *node_comm, const struct nc_spare *spare, struct nc_segment *segment,
+                     bool *made)
 {
     int mpi_errno = MPI_SUCCESS;
     bool none;
 
-    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, MPIDI_NUMACOLL_kept_is_empty(), &none);
+    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, spare->is_empty(), &none);
     MPIR_ERR_CHECK(mpi_errno);
     *made = !none;
     if (none)
         goto fn_exit;
     MPIDI_NUMACOLL_segment_free(segment);
-    MPIDI_NUMACOLL_kept_drop();
+    spare->drop();
     /* all have given back their bytes before one asks for some */
     mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, true, &none);
     MPIR_ERR_CHECK(mpi_errno);
@@ -533,7 +533,7 @@ int MPIDI_NUMACOLL_segment_create(MPIR_Comm *node_comm, struct nc_geometry *geom
     mpi_errno = create(node_comm, geometry, wanted, segment, offset, reason);
     MPIR_ERR_CHECK(mpi_errno);
     if (*reason != NC_REASON_NONE || segment->shortened) {
-        mpi_errno = make_room(node_comm, segment, &again);
+        mpi_errno = make_room(node_comm, wanted->spare, segment, &again);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (again) {

@@ -40,6 +40,12 @@ struct nc_segment {
     size_t huge_bytes; /* bytes that this process reaches through huge pages */
 };
 
+/* What a process holds that nobody uses: given back where there is no room for a segment. */
+struct nc_spare {
+    bool (*is_empty)(void);
+    void (*drop)(void); /* gives all of it back */
+};
+
 /* What the settings ask of a segment, beside its geometry; values of PLACEMENT and HUGE_PAGES. */
 struct nc_wanted {
     int placement, huge_pages;
@@ -47,6 +53,7 @@ struct nc_wanted {
      * while to have a larger one. 0: they have none */
     size_t present;
     const int *numa; /* [ranks] their NUMA nodes: the ranks of a NUMA node may share huge pages */
+    const struct nc_spare *spare;
 };
 
 /* Bytes of the node's budget. */
