@@ -133,7 +133,7 @@ static char *command_of_launch(const struct options *o, int p, int k)
 /* Divides the algorithms among parties: those that ask the same of MPI_Init share one. */
 static void find_places(const struct options *o)
 {
-    int first[MAX_ALGORITHMS]; /* algorithm of each party */
+    int first[MAX_ALGORITHMS] = {0}; /* algorithm of each party */
 
     switch_load();
     for (int a = 0; a < o->algorithm_count; a++) {

@@ -41,7 +41,7 @@ struct nc_header {
     /* How many ranks have not freed the segment. Writer: local rank 0 in step 1, with the rest of
      * the header; then each rank subtracts 1, once, when it frees the segment. Readers: those that
      * keep it, for whom it is of no use when one has freed it. */
-    _Alignas(NC_LINE) struct nc_atomic holders;
+    struct nc_atomic holders;
 };
 
 _Static_assert(sizeof(struct nc_header) <= NC_UNTIL, "the word `until` is behind it");

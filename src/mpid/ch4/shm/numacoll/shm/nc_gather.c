@@ -409,10 +409,8 @@ int nc_gather_node(struct nc_transfer *t, int root, struct nc_stream *mine, stru
 static int allgather(struct gather *g, struct nc_stream *mine, struct nc_stream *from, size_t *sent)
 {
     int rank = g->transfer->queue->rank;
-    struct nc_flow flow;
 
     sent[rank] = nc_stream_rest(mine);
-    g->mine = &flow;
     g->own = &from[rank];
     send_first(g, mine);
     send_ahead(g, 0);
@@ -431,8 +429,13 @@ int nc_allgather_node(struct nc_transfer *t, const struct nc_groups *groups, str
     struct nc_group near = nc_group_at(groups, 0, t->queue->rank, 0);
     struct nc_readers told = nc_queue_team(&all);
     struct nc_readers readers = {.rank = {near.member, NULL}, .count = {near.size, 0}};
-    struct gather g = {
-        .transfer = t, .team = &all, .told = &told, .readers = &readers, .group = groups->of[0]};
+    struct nc_flow flow;
+    struct gather g = {.transfer = t,
+                       .team = &all,
+                       .told = &told,
+                       .readers = &readers,
+                       .group = groups->of[0],
+                       .mine = &flow};
 
     return allgather(&g, mine, from, sent);
 }
@@ -441,7 +444,9 @@ int nc_allgather_team(struct nc_transfer *t, const struct nc_team *team, struct 
                       struct nc_stream *from, size_t *sent)
 {
     struct nc_readers readers = nc_queue_team(team);
-    struct gather g = {.transfer = t, .team = team, .told = &readers, .readers = &readers};
+    struct nc_flow flow;
+    struct gather g = {
+        .transfer = t, .team = team, .told = &readers, .readers = &readers, .mine = &flow};
 
     return allgather(&g, mine, from, sent);
 }
