@@ -5,6 +5,7 @@ others, and larger messages, keep the default. Between two sizes that were measu
 changes at their geometric mean. The files of MPICH's device and of MPICH itself have the same
 conditions: where numacoll is chosen the device passes the call on, where MPICH's own choice is,
 both have MPICH's own."""
+import copy
 import json
 import math
 
@@ -102,7 +103,7 @@ def intra(file, collective):
 def selection_files(decided, base, own):
     """{level: content}. decided: {collective: {ranks: [(size, label)]}}; base: the files in which
     numacoll serves everything; own: those with MPICH's own choices."""
-    files = {"mpir": base["mpir"], "ch4": base["ch4"], "posix": own["posix"]}
+    files = copy.deepcopy({"mpir": base["mpir"], "ch4": base["ch4"], "posix": own["posix"]})
     for collective, of_ranks in decided.items():
         choices = {label for chosen in of_ranks.values() for _, label in chosen}
         ours = intra(files["mpir"], collective)["comm_hierarchy=parent"]
