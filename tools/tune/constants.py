@@ -25,10 +25,9 @@ Constants = collections.namedtuple("Constants", "line call byte cached combine")
 def pairs(text, allowed):
     """{level: two processors, by the kernel's numbers, that it is the lowest level to join}. text:
     what `lscpu -p=CPU,CORE,SOCKET,NODE,CACHE` writes; allowed: those that may be used."""
-    *comments, names = [line for line in text.splitlines() if line.startswith("#")]
-    rows = csv.DictReader(
-        [names[2:]] + [line for line in text.splitlines() if not line.startswith("#")]
-    )
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    rows = csv.DictReader([comments[-1][2:], *lines])  # the last comment names the columns
     units = {int(row["CPU"]): row for row in rows if int(row["CPU"]) in allowed}
     first, *others = sorted(units)
     found = {}
@@ -58,7 +57,7 @@ def launch(launcher, program, two, file):
 
 
 def found(predict, aim, low, high):
-    """The x between two powers of ten for which predict(x), which grows with x, is `aim`."""
+    """The x between low and high for which predict(x), which grows with x, is `aim`."""
     for _ in range(STEPS):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if predict(middle) < aim else (low, middle)

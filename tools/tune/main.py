@@ -11,6 +11,7 @@ import pathlib
 import shlex
 import shutil
 import socket
+import subprocess
 import sys
 import time
 
@@ -98,7 +99,12 @@ def model_of(place, o):
         words = constants.words({level: c})
         return candidates.predicted(place.model, collective, size, 2, words)[candidates.DEFAULT]
 
-    for level, two in constants.processors().items():
+    try:
+        pairs = constants.processors()
+    except (OSError, subprocess.CalledProcessError) as problem:
+        print(f"numacoll-tune: the model has its own constants: {problem}", file=sys.stderr)
+        return []
+    for level, two in pairs.items():
         print(f"constants of the model: processors {two[0]} and {two[1]}, {level}", flush=True)
         times = constants.launch(place.launcher(o, 2), place.bench, two, o.output / "launch.json")
         if isinstance(times, str):
@@ -178,18 +184,17 @@ def affordable(costs, done, left):
     return able
 
 
-def measure(place, o, groups, records, append, seconds, first=0, words=(), settings=None):
+def measure(place, o, groups, records, append, seconds, words=(), settings=None):
     """Makes the launches that no record is of, while there is time; append(record) keeps one. In
-    turn: one of each group, then the second of each. first: the number of the first group in the
-    records."""
+    turn: one of each group, then the second of each."""
     given = launches.seconds_of(groups, o.sizes, o.launches, seconds)
     planned = [s + launches.START for s in given]
     progress = Progress(planned * o.launches, seconds)
     file = o.output / "launch.json"
     for number in range(o.launches):
         for g, group in enumerate(groups):
-            of = [[r for r in records if r["group"] == first + i] for i in range(len(groups))]
-            left = seconds - sum(r["seconds"] for rs in of for r in rs)
+            of = [[r for r in records if r["group"] == i] for i in range(len(groups))]
+            left = seconds - sum(r["seconds"] for r in records)
             if any(r["launch"] == number or "failed" in r for r in of[g]):
                 progress.finished(planned[g])
                 continue
@@ -204,7 +209,7 @@ def measure(place, o, groups, records, append, seconds, first=0, words=(), setti
                 said = launches.bench(
                     launcher, place.bench, group, o.sizes, given[g], left, file, words, settings
                 )
-            record = {"group": first + g, "launch": number, "seconds": time.monotonic() - began}
+            record = {"group": g, "launch": number, "seconds": time.monotonic() - began}
             append({**record, **content_of(said)})
             progress.finished(planned[g], record["seconds"])
 
@@ -270,11 +275,10 @@ class Result:
             self.chosen = decide.confirmed(self.chosen, again.states, label, self.sized())
 
 
-def results_of(groups, records, first=0):
-    """first: as in measure."""
+def results_of(groups, records):
     results, numbers = [], {}
     for g, group in enumerate(groups):
-        numbers.setdefault((group.ranks, tuple(group.collectives)), []).append(first + g)
+        numbers.setdefault((group.ranks, tuple(group.collectives)), []).append(g)
     for (ranks, collectives), of_states in numbers.items():
         results += [Result(collective, ranks, records, of_states) for collective in collectives]
     return results
@@ -356,6 +360,19 @@ def say(results, o):
     print(f"    numacoll-tune --install {shlex.quote(str(o.output))}")
 
 
+def stage(journal, files=None):
+    """The journal's records of launches with files of these checksums, None: without, and what
+    appends one. With more time a run that goes on may choose something else, of which those of
+    other files say nothing."""
+    records = [r for r in journal.records if r.get("files") == files]
+
+    def append(record):
+        journal.append({**record, "files": files})
+        records.append(record)
+
+    return records, append
+
+
 def finish(o, results, base, own, description):
     """Writes the folder's files."""
     table = decided(results)
@@ -372,7 +389,7 @@ def tune(place, o):
     except state.OtherRun as other:
         raise Failed(f"{o.output}/journal is of another run ({other}): remove it to begin anew")
     groups = [launches.Group(*g) for g in journal.head["groups"]]
-    records, append = journal.records, journal.append
+    records, append = stage(journal)
     measure(place, o, groups, records, append, (1 - CONFIRMING) * o.seconds)
     results = results_of(groups, records)
     if not any(r.chosen for r in results):
@@ -380,11 +397,12 @@ def tune(place, o):
     base, own = write.read(place.share), write.read(place.share / "mpich")
     description = about(place, o, journal.head, records)
     finish(o, results, base, own, description)
-    more, first, time_left = confirming(results), len(groups), CONFIRMING * o.seconds
+    more = confirming(results)
     if more:
         print("what was chosen once more, as the files have it:")
-    measure(place, o, more, records, append, time_left, first, *by_files(o.output))
-    again = {(r.collective, r.ranks): r for r in results_of(more, records, first)}
+    records, append = stage(journal, tuned.described(o.output)["sha256"])
+    measure(place, o, more, records, append, CONFIRMING * o.seconds, *by_files(o.output))
+    again = {(r.collective, r.ranks): r for r in results_of(more, records)}
     for r in results:
         if r.differs():
             r.confirm(again[r.collective, r.ranks])
@@ -416,7 +434,7 @@ def check(place, o):
     groups = launches.groups_of(
         {(n, name): labels for n in known["ranks"] for name in chosen}, states_of
     )
-    measure(place, o, groups, records, records.append, o.seconds, 0, *by_files(o.check))
+    measure(place, o, groups, records, records.append, o.seconds, *by_files(o.check))
     slower = 0
     for g, group in enumerate(groups):
         of_group = [r for r in records if r["group"] == g and "cells" in r]
