@@ -14,7 +14,7 @@ SMALL, MIDDLE, LARGE = 4, 2048, 262144  # bytes: in a line; short enough to stay
 SIZES = [SMALL, MIDDLE, LARGE]
 CENTRAL = candidates.DEFAULT + ":barrier=central"
 CROSSINGS = 3  # of lines, one after the other, in the central barrier of two
-SECONDS = 2.0  # of a launch
+SECONDS, MOST = 2.0, 20.0  # of a launch, as it is asked for, and at most
 STEPS = 16  # of a search
 
 # Microseconds until a line is here, and beside that of a call; nanoseconds to copy a byte past the
@@ -25,13 +25,12 @@ Constants = collections.namedtuple("Constants", "line call byte cached combine")
 def pairs(text, allowed):
     """{level: two processors, by the kernel's numbers, that it is the lowest level to join}. text:
     what `lscpu -p=CPU,CORE,SOCKET,NODE,CACHE` writes; allowed: those that may be used."""
-    comments = [line for line in text.splitlines() if line.startswith("#")]
+    names = [line[2:] for line in text.splitlines() if line.startswith("# CPU,")]
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    rows = csv.DictReader([comments[-1][2:], *lines])  # the last comment names the columns
+    rows = csv.DictReader([*names, *lines]) if names else []
     units = {int(row["CPU"]): row for row in rows if int(row["CPU"]) in allowed}
-    first, *others = sorted(units)
-    found = {}
-    for other in others:
+    found, first = {}, min(units, default=None)
+    for other in sorted(units):
         for level, unit in LEVELS.items():
             if units[first].get(unit) != units[other].get(unit):
                 found.setdefault(level, (first, other))
@@ -50,7 +49,7 @@ def launch(launcher, program, two, file):
     why there is none."""
     group = launches.Group(2, ["barrier", "bcast", "reduce"], [candidates.DEFAULT, CENTRAL], False)
     starts = [["-n", "1", "taskset", "-c", str(p)] for p in two]
-    said = launches.bench(launcher, program, group, SIZES, SECONDS, 60, file, starts=starts)
+    said = launches.bench(launcher, program, group, SIZES, SECONDS, MOST, file, starts=starts)
     if not isinstance(said, dict):
         return said or "not done in time"
     return {tuple(cell[:3]): cell[3] for cell in launches.cells_of(said)}

@@ -15,9 +15,8 @@ START = 0.5  # seconds that a launch takes beside what it is given, about
 LIMIT, LIMIT_KIB = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", "65536"
 # Keeps a processor busy as long as the process that started it lives
 BUSY = """
-import os
-parent = os.getppid()
-while os.getppid() == parent:
+import os, sys
+while os.getppid() == int(sys.argv[1]):
     for _ in range(100000):
         pass
 """
@@ -66,10 +65,10 @@ def end(process):
 @contextlib.contextmanager
 def beside(busy):
     """Meanwhile a process keeps a processor busy, if it is to."""
-    words = [sys.executable, "-c", BUSY]
+    words = [sys.executable, "-c", BUSY, str(os.getpid())]
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL) if busy else None
     try:
-        yield
+        yield process
     finally:
         if process:
             process.kill()

@@ -97,7 +97,10 @@ def model_of(place, o):
 
     def predict(collective, size, c):
         words = constants.words({level: c})
-        return candidates.predicted(place.model, collective, size, 2, words)[candidates.DEFAULT]
+        predicted = candidates.predicted(place.model, collective, size, 2, words)
+        if not predicted:
+            raise Failed(f"{place.model} predict {collective} {size} failed")
+        return predicted[candidates.DEFAULT]
 
     try:
         pairs = constants.processors()
@@ -132,10 +135,8 @@ def dry_run(place, o):
         print("".join(f"    {label}\n" for label in group.labels), end="")
     for collective, ranks, label in described["left_out"]:
         print(f"not {label} of {collective}, {ranks} ranks: left out by the model")
-    count = o.launches * len(groups)
-    print(
-        f"{count} launches, then {o.launches} for each number of ranks to confirm what was chosen"
-    )
+    again = o.launches * sum(len(states_of(ranks)) for ranks in o.ranks)
+    print(f"{o.launches * len(groups)} launches, then {again} to confirm what was chosen")
     print(f"at most {o.seconds / 60:.0f} min")
 
 
@@ -199,7 +200,10 @@ def measure(place, o, groups, records, append, seconds, words=(), settings=None)
                 progress.finished(planned[g])
                 continue
             costs = [mean_seconds(of[i], planned[i]) for i in range(len(groups))]
-            done = [o.launches if any("failed" in r for r in rs) else len(rs) for rs in of]
+            done = [
+                o.launches if any("failed" in r for r in rs) else sum("cells" in r for r in rs)
+                for rs in of
+            ]
             if costs[g] > left or g not in affordable(costs, done, left):
                 continue
             progress.next(group, seconds - left)
@@ -373,12 +377,20 @@ def stage(journal, files=None):
     return records, append
 
 
-def finish(o, results, base, own, description):
-    """Writes the folder's files."""
-    table = decided(results)
-    write.write(o.output, table, base, own)
-    chosen = [name for name in o.collectives if not write.keeps_default(table.get(name, {}))]
-    tuned.describe(o.output, {**description, "chosen": chosen})
+def confirm(place, o, journal, results, base, own):
+    """Measures what was chosen once more, as files that are nowhere else, and keeps what holds."""
+    groups, trial = confirming(results), o.output / "unconfirmed"
+    if groups:
+        print("what was chosen once more, as the files have it:")
+    trial.mkdir(exist_ok=True)
+    write.write(trial, decided(results), base, own)
+    records, append = stage(journal, {name: tuned.sha256(trial / name) for name in tuned.FILES})
+    measure(place, o, groups, records, append, CONFIRMING * o.seconds, *by_files(trial))
+    again = {(r.collective, r.ranks): r for r in results_of(groups, records)}
+    for r in results:
+        if r.differs():
+            r.confirm(again[r.collective, r.ranks])
+    shutil.rmtree(str(trial))
 
 
 def tune(place, o):
@@ -394,19 +406,12 @@ def tune(place, o):
     results = results_of(groups, records)
     if not any(r.chosen for r in results):
         raise Failed("nothing was measured: " + (results[0].why if results else "no launches"))
-    base, own = write.read(place.share), write.read(place.share / "mpich")
     description = about(place, o, journal.head, records)
-    finish(o, results, base, own, description)
-    more = confirming(results)
-    if more:
-        print("what was chosen once more, as the files have it:")
-    records, append = stage(journal, tuned.described(o.output)["sha256"])
-    measure(place, o, more, records, append, CONFIRMING * o.seconds, *by_files(o.output))
-    again = {(r.collective, r.ranks): r for r in results_of(more, records)}
-    for r in results:
-        if r.differs():
-            r.confirm(again[r.collective, r.ranks])
-    finish(o, results, base, own, description)
+    base, own = write.read(place.share), write.read(place.share / "mpich")
+    confirm(place, o, journal, results, base, own)
+    write.write(o.output, decided(results), base, own)
+    chosen = [n for n in o.collectives if any(r.collective == n and r.differs() for r in results)]
+    tuned.describe(o.output, {**description, "chosen": chosen})
     if o.report:
         left_out, model = journal.head["left_out"], journal.head["model"]
         o.report.write_text(report.page(description, results, left_out, predictions(place, model)))

@@ -4,9 +4,12 @@ of the machine, where COLLECTIVES=tuned is set (mpich/tuned.h)."""
 import hashlib
 import json
 import os
+import re
 import shutil
 
-FILES = ("mpir.json", "ch4.json", "posix.json")
+from . import write
+
+FILES = tuple(level + ".json" for level in write.LEVELS)
 ABOUT = "machine.json"
 
 
@@ -29,6 +32,9 @@ def described(folder):
     try:
         about = json.loads((folder / ABOUT).read_text())
         changed = [name for name in FILES if sha256(folder / name) != about["sha256"][name]]
+        named = about["machine"] is None or re.fullmatch(r"[\w.+-]+", about["machine"])
+        if not isinstance(about["chosen"], list) or not named:
+            raise ValueError
     except OSError as problem:
         raise Unusable(f"{problem.filename}: {problem.strerror}")
     except (ValueError, KeyError, TypeError):
@@ -48,7 +54,7 @@ def machine_of(names):
 def install(folder, above):
     """Copies the files of a folder to that of their machine in the folder `above`; returns it. Jobs
     that begin meanwhile have the old files or none."""
-    machine = described(folder).get("machine")
+    machine = described(folder)["machine"]
     if not machine:
         raise Unusable(
             f"{folder}: was not measured on one machine: tune numbers of ranks that outnumber the "

@@ -152,11 +152,6 @@ def write(folder, decided, base, own):
         (folder / (level + ".json")).write_text(json.dumps(content, indent=1) + "\n")
 
 
-def keeps_default(of_ranks):
-    """Whether a collective has the default everywhere. of_ranks: {ranks: [(size, choice)]}."""
-    return all(c == candidates.DEFAULT for choices in of_ranks.values() for _, c in choices)
-
-
 def files(folder):
     """The variables with which MPICH reads the files of a folder."""
     return {name: str(folder / (level + ".json")) for level, name in LEVELS.items()}
