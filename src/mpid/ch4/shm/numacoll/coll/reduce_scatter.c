@@ -23,6 +23,10 @@ struct parts {
     size_t count;
 };
 
+/* Which operations inside a node follow from the counts: none, one for each row of pieces, or one
+ * for each chunk of rank 0. */
+enum { EMPTY, PIECES, BY_RANK_0 };
+
 /* A call. */
 struct reduce_scatter {
     struct nc_reduction *r; /* of the whole vector; its result is this rank's block */
@@ -258,7 +262,7 @@ static int inside(const struct reduce_scatter *c)
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
     stream_result(r);
-    MPIDI_NUMACOLL_watch_way(r->call, p.most > 0, p.count);
+    MPIDI_NUMACOLL_watch_way(r->call, p.most > 0 ? PIECES : EMPTY, p.count);
     for (; p.w < p.count; p.w++)
         MPIDI_NUMACOLL_keep_first(&mpi_errno,
                                   rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));
@@ -447,7 +451,7 @@ static int across_nodes(const struct reduce_scatter *c)
 
     MPIDI_NUMACOLL_above_choose(call, NC_ALLREDUCE, bytes, c->r->element, &choice);
     k.pieces = pieces_of(c, choice.chunk / c->r->element);
-    MPIDI_NUMACOLL_watch_way(call, 1, k.pieces.count);
+    MPIDI_NUMACOLL_watch_way(call, PIECES, k.pieces.count);
     choose_parts(&k, bytes);
     if (call->state->rank > 0)
         return chunk_by_chunk(&k);
@@ -482,7 +486,7 @@ static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
     int mpi_errno = MPI_SUCCESS;
 
     *k = (struct chunk){.most = r->element < NC_CHUNK ? NC_CHUNK / r->element : 1};
-    MPIDI_NUMACOLL_watch_way(r->call, 2, (size_t) r->mine.count / k->most);
+    MPIDI_NUMACOLL_watch_way(r->call, BY_RANK_0, nc_frag_count((uint64_t) r->mine.count, k->most));
     if (r->call->comm->rank == 0) {
         MPIR_Type_get_true_extent_impl(r->mine.datatype, &lb, &true_extent);
         k->memory = MPL_malloc((size_t) (true_extent + (MPI_Aint) k->most * step), MPL_MEM_COLL);
