@@ -65,7 +65,6 @@ static void call_allreduce(void)
 
 static void call_alltoallv(void)
 {
-    static const int counts[2] = {1, 1}, displs[2] = {0, 1};
     static float received[2];
 
     MPI_Alltoallv(blocks, counts, displs, MPI_FLOAT, received, counts, displs, MPI_FLOAT,

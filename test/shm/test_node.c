@@ -996,8 +996,6 @@ static void reduces_to_parts(void **state)
                        .delays = 50});
 }
 
-/* A rank whose op kernel fails returns the error, and still makes its part of the operation for the
- * other ranks. */
 /* Two ranks with short parts. With two send control slots a rank that runs ahead as the root of a
  * broadcast comes to the one that the other still reads. */
 static void reduces_in_pairs(void **state)
@@ -1071,6 +1069,8 @@ static void scans(void **state)
                        .delays = 400});
 }
 
+/* A rank whose op kernel fails returns the error, and still makes its part of the operation for the
+ * other ranks. */
 static void reduces_that_break(void **state)
 {
     (void) state;

@@ -37,13 +37,15 @@ static size_t bytes_of_times(const struct options *o)
 
 static struct call new_call(const struct bench *b, int a, size_t m)
 {
+    enum kind kind = b->options->algorithms[a].kind;
+
     return (struct call){.comm = b->comms[a],
                          .rank = b->rank,
                          .ranks = b->ranks,
                          .m = m,
                          .counts = collective_counts(b->collective, b->options->counts),
-                         .kind = b->options->algorithms[a].kind,
-                         .floor = floor_of(b->collective->name)};
+                         .kind = kind,
+                         .floor = kind == KIND_FLOOR ? floor_of(b->collective->name) : NULL};
 }
 
 /* Waits at the gate and then as long as this rank is to be late. *late: it was later. Returns when

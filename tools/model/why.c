@@ -160,6 +160,16 @@ static void add_window(struct why *w, const struct nc_select_level *level, uint6
     add(w, "nodes", "WINDOW", choice, "the least of the best chunks of these levels");
 }
 
+/* The chunk where nothing goes down or up a tree between nodes. */
+static void add_whole_window(struct why *w, uint64_t bytes)
+{
+    char choice[40];
+
+    w->chunk = bytes < NC_CHUNK ? bytes : NC_CHUNK;
+    snprintf(choice, sizeof choice, "%d bytes", NC_CHUNK);
+    add(w, "nodes", "WINDOW", choice, "always: the most that a chunk may have");
+}
+
 /* The trees of all levels in one direction, or, `exchanges`, an allreduce on the highest; and the
  * chunk, which goes by the trees. */
 static void add_above(struct why *w, const char *setting, bool exchanges)
@@ -212,20 +222,12 @@ static void add_alltoall(const struct why *w, bool equal)
 static void add_parts(struct why *w, uint64_t vector)
 {
     const struct nc_nodes *nodes = &w->job->nodes;
-    int levels = nodes->groups.levels, top = levels - 1;
+    int top = nodes->groups.levels - 1;
     enum nc_algorithm by = nc_select_parts(job_link(w->job, top), nodes->count,
                                            vector < NC_CHUNK ? vector : NC_CHUNK);
-    struct nc_select_level level[NC_LEVELS + 1];
 
     add_level(w, top, nodes->count, "ALLREDUCE_GROUP", (struct nc_group_algorithm){by, 0});
-    for (int l = 0; l < levels; l++) {
-        struct nc_model_link link = job_link(w->job, l);
-        level[l] = (struct nc_select_level){
-            .link = link,
-            .members = nodes->largest[l],
-            .by = nc_select_exchange(link, nodes->largest[l], vector)};
-    }
-    add_window(w, level, vector);
+    add_whole_window(w, vector);
 }
 
 static void add_reduce_scatter(struct why *w)
@@ -275,7 +277,6 @@ static void add_scan(struct why *w, bool exclusive)
 {
     const struct nc_nodes *nodes = &w->job->nodes;
     uint64_t chunks = nc_frag_count(w->bytes, NC_CHUNK);
-    char choice[40];
 
     if (nodes->count > 1 && !nodes->consecutive) {
         add(w, "nodes", "-", "doubling, of all ranks",
@@ -286,9 +287,7 @@ static void add_scan(struct why *w, bool exclusive)
         bool chain = nc_select_scan_nodes(nodes->count, chunks) == NC_SCAN_CHAIN;
         add(w, "nodes", "-", chain ? "chain" : "doubling",
             nc_select_scan_nodes_rule(nodes->count, chunks));
-        snprintf(choice, sizeof choice, "%d bytes", NC_CHUNK);
-        add(w, "nodes", "WINDOW", choice, "always: the most that a chunk may have");
-        w->chunk = w->bytes < NC_CHUNK ? w->bytes : NC_CHUNK;
+        add_whole_window(w, w->bytes);
     }
     add_scan_inside(w, w->chunk, exclusive);
 }

@@ -31,7 +31,7 @@ void MPIDI_NUMACOLL_comm_pre_hook(MPIR_Comm *comm);
  * communicator, they may do so here: errors of MPIDI_NUMACOLL_world_init. */
 int MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm);
 
-/* When a communicator is freed, local: frees its state and leaves its segment. */
+/* When a communicator is freed, local: keeps its state (mpich/kept.h), or frees it. */
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm);
 
 #endif

@@ -188,8 +188,7 @@ static int gather(const struct gather *g)
 
 static int counted(const struct gather *g)
 {
-    /* until it is copied about as much time passes as a cache miss takes */
-    __builtin_prefetch(g->mine->buffer);
+    nc_copy_expect_read(g->mine->buffer, 1);
     MPIDI_NUMACOLL_count_typed(g->call, g->call->comm->rank == g->root ? NULL : g->mine);
     return gather(g);
 }

@@ -201,8 +201,7 @@ static int scatter(const struct scatter *s)
 
 static int counted(const struct scatter *s)
 {
-    /* until it is copied about as much time passes as a cache miss takes */
-    __builtin_prefetch(s->blocks->buffer);
+    nc_copy_expect_read(s->blocks->buffer, 1);
     MPIDI_NUMACOLL_count_typed(s->call, s->call->comm->rank == s->root ? NULL : s->mine);
     return scatter(s);
 }

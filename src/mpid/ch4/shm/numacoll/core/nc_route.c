@@ -64,7 +64,7 @@ void nc_route_make(struct nc_route *route, void *memory, const struct nc_groups 
     *route = (struct nc_route){.groups = groups,
                                .rank = rank,
                                .led = memory,
-                               .kept = {{.root = -1}, {.root = -1}},
+                               .last = {{.root = -1}, {.root = -1}},
                                .at_once = notice && notice->kind == NC_TREE_FLAT};
     for (int level = 0; level < groups->levels; level++) {
         int size = nc_group_at(groups, level, rank, 0).size;

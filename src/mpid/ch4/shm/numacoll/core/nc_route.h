@@ -95,7 +95,7 @@ struct nc_route {
     struct {
         int root; /* -1: there was none */
         struct nc_position position;
-    } kept[2];
+    } last[2];
 };
 
 /* Bytes nc_route_make needs for so many ranks and levels, whatever the groups are. */
@@ -116,11 +116,11 @@ void nc_position_find(struct nc_position *part, const struct nc_route *route, in
  * are kept. */
 static inline const struct nc_position *nc_route_position(struct nc_route *route, int root)
 {
-    struct nc_position *position = &route->kept[root & 1].position;
+    struct nc_position *position = &route->last[root & 1].position;
 
-    if (route->kept[root & 1].root != root) {
+    if (route->last[root & 1].root != root) {
         nc_position_find(position, route, root);
-        route->kept[root & 1].root = root;
+        route->last[root & 1].root = root;
     }
     return position;
 }

@@ -95,10 +95,6 @@ bool nc_select_alltoall_rows(int rows, int mates, size_t bytes);
 const char *nc_select_alltoall_rule(int rows, int mates, size_t bytes);
 #define NC_ALLTOALL_ROWS_BYTES 16384
 
-/* Messages of at most so many bytes are written by ordinary stores: shorter ones gain less by
- * streaming ones than measuring takes (cvars.yaml, STREAMING). */
-#define NC_PACES_ABOVE 4095
-
 /* Whether a Reduce_scatter of plain elements, by an operation that commutes, goes by rows of such a
  * table: first among the ranks of a NUMA node, then among those of a column. */
 bool nc_select_reduce_scatter_rows(int rows, int mates);
@@ -166,5 +162,9 @@ const char *nc_select_scan_nodes_rule(int nodes, uint64_t chunks);
  * virtual machine nor a container shows the other processors under the same cache, so each that it
  * does show is believed to have at most 4 MiB. */
 size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks);
+
+/* Messages of at most so many bytes are written by ordinary stores, without measuring: streaming
+ * ones would gain less than that takes (cvars.yaml, STREAMING). */
+#define NC_PACES_ABOVE 4095
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "collectives.h"
 
+#include <strings.h>
+
 unsigned MPIDI_NUMACOLL_listed, MPIDI_NUMACOLL_tuned;
 
 /* The collectives, then the nonblocking ones. */
@@ -21,6 +23,15 @@ static const struct {
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll)
 {
     return table[coll].name;
+}
+
+unsigned MPIDI_NUMACOLL_coll_bit(const char *name)
+{
+    for (int c = 0; c < NC_COLL_COUNT; c++) {
+        if (!strcasecmp(name, table[c].name))
+            return 1u << c;
+    }
+    return 0;
 }
 
 const char *MPIDI_NUMACOLL_nonblocking_name(enum nc_nonblocking_coll coll)

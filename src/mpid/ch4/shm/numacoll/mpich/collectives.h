@@ -28,6 +28,9 @@ enum nc_nonblocking_coll {
 const char *MPIDI_NUMACOLL_coll_name(enum nc_coll coll);
 const char *MPIDI_NUMACOLL_nonblocking_name(enum nc_nonblocking_coll coll);
 
+/* The bit of the collective of this name, in whatever case; 0: there is none. */
+unsigned MPIDI_NUMACOLL_coll_bit(const char *name);
+
 /* The names of the collective's algorithms, in the order of their numbers, one space between. */
 const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll);
 

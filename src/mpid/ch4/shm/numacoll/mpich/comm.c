@@ -1,8 +1,8 @@
-/* Makes and frees the state of a communicator, and decides whether numacoll or MPICH serves a call.
- * coll/entry.c calls MPIDI_NUMACOLL_enter for each call that MPIDI_NUMACOLL_begin (comm.h) has not
- * settled; MPICH calls the hooks. The parts of the state are made elsewhere: the segment in
- * segment.c, the locations of the ranks in location.c, the choices in choose.c; agree.c compares
- * what all processes must have alike.
+/* Makes the state of a communicator, keeps or frees it with the communicator, and decides whether
+ * numacoll or MPICH serves a call. coll/entry.c calls MPIDI_NUMACOLL_enter for each call that
+ * MPIDI_NUMACOLL_begin (comm.h) has not settled; MPICH calls the hooks. The parts of the state are
+ * made elsewhere: the segment in segment.c, the locations of the ranks in location.c, the choices
+ * in choose.c; agree.c compares what all processes must have alike.
  *
  * All ranks of a communicator must decide alike. So a decision depends only on the communicator's
  * kind, on the number of calls on it so far, and on results of agree.c. */
@@ -133,7 +133,8 @@ void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm)
         return;
     MPIDI_NUMACOLL_stats_remove(&state->stats);
     several_nodes = NC_NODES(comm) > 1;
-    /* the next communicator of this node's ranks may have others on other nodes */
+    /* the next communicator of this node's ranks may have others on other nodes. On one node
+     * nothing more is agreed when a kept state goes on, so only one is kept that was agreed on */
     if (several_nodes)
         MPIDI_NUMACOLL_hierarchy_free(&state->all);
     if (!(state->agreed || several_nodes) || !MPIDI_NUMACOLL_kept_put(state))
@@ -615,6 +616,7 @@ static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->stats.counts.segments_made++;
     if (is_full(state))
         mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
+    MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_placements(state, parent->node_comm));
     MPIDI_NUMACOLL_report_growth(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -20,7 +20,7 @@ void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
  * of an abort may end the job before it has passed on what rank 0 wrote. Every rank calls this
  * after the line and before it returns the error. Waits only once in a process: on rank 0 until the
  * launcher has read the line, if it comes through a pipe, at most 5 s, and otherwise 50 ms; on
- * other ranks for 1 s, in which rank 0 comes first. */
+ * other ranks for 1 s. */
 void MPIDI_NUMACOLL_pause_before_error(int rank);
 
 #endif

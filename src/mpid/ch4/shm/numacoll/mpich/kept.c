@@ -16,6 +16,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the set */
 static struct nc_kept_set set;
 
+/* This part of the node's budget a process keeps at most, as a divisor: what wide segments may take
+ * together (nc_geometry_share). */
+enum { NC_KEPT_SHARE = 4 };
+
 /* ---- what a state can be used for ---- */
 
 /* The key: the process of each rank, the settings, then these. */
@@ -24,6 +28,12 @@ enum { ENTRIES, INNER, ONE_NODE, NONBLOCKING, KIND_INTS };
 static int key_ints(int ranks)
 {
     return ranks + NC_SETTING_COUNT + KIND_INTS;
+}
+
+/* The last part of the key. */
+static int *kind_of(const struct MPIDI_NUMACOLL_comm *state)
+{
+    return state->key + state->size + NC_SETTING_COUNT;
 }
 
 /* Whether a state depends on a setting beyond its choices, which are made anew: not on those that
@@ -47,11 +57,11 @@ void MPIDI_NUMACOLL_kept_set_key(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *p
         NC_GET_PROCESS(parent->node_comm, i, key[i]);
     for (int i = 0; i < NC_SETTING_COUNT; i++)
         key[state->size + i] = shapes(i) ? MPIDI_NUMACOLL_setting(parent, -1, i) : 0;
-    kind = key + state->size + NC_SETTING_COUNT;
+    kind = kind_of(state);
     kind[ENTRIES] = state->entries;
     kind[INNER] = state->inner;
     kind[ONE_NODE] = NC_NODES(parent) == 1;
-    kind[NONBLOCKING] = MPIDI_NUMACOLL_any_nonblocking_selected();
+    kind[NONBLOCKING] = MPIDI_NUMACOLL_nonblocking_is_wanted(state, parent);
 }
 
 int MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state)
@@ -84,11 +94,10 @@ static bool is_useless(const void *thing)
 static bool is_good(const struct MPIDI_NUMACOLL_comm *state)
 {
     const struct MPIDI_NUMACOLL_nonblocking *n = state->nonblocking;
-    const int *kind = state->key ? state->key + state->size + NC_SETTING_COUNT : NULL;
 
-    if (state->phase != NC_PHASE_READY || !state->segment.base || !kind || state->failed)
+    if (state->phase != NC_PHASE_READY || !state->segment.base || !state->key || state->failed)
         return false;
-    if (!n && kind[NONBLOCKING] && kind[ONE_NODE] && !kind[INNER])
+    if (!n && kind_of(state)[NONBLOCKING])
         return false; /* refused: the next communicator is to ask again */
     return (!n || n->operations.begun == n->operations.ended) && !is_useless(state);
 }
@@ -199,7 +208,7 @@ static void forget_counts(struct MPIDI_NUMACOLL_comm *state)
     struct nc_waiter *w = &state->waiter;
 
     memset(&state->stats.counts, 0, sizeof state->stats.counts);
-    memset(&state->traffic, 0, sizeof state->traffic);
+    memset(&state->traffic, 0, sizeof state->traffic); /* a segment grows for this communicator's */
     memset(&state->watch, 0, sizeof state->watch);
     w->ended_spinning = w->ended_in_progress = w->ended_yielding = w->ended_asleep = 0;
     w->asleep_ns = w->missed = 0;
@@ -219,6 +228,8 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
     kept->inner = state->inner;
     kept->stats.counts.segments_reused = 1;
     kept->stats.comm = parent;
+    /* may change the lists of readers that the queue keeps: all ranks have met (PROTOCOLS.md,
+     * section 4) */
     MPIDI_NUMACOLL_choose(kept, parent);
     kept->smallest_slot = kept->choice[0].bcast.transfer.largest_fragment;
     kept->reason = NC_REASON_NONE; /* not that of the other nodes of the freed communicator */

@@ -12,10 +12,6 @@
 
 #include "state.h"
 
-/* This part of the node's budget a process keeps at most, as a divisor: what wide segments may take
- * together (nc_geometry_share). */
-#define NC_KEPT_SHARE 4
-
 /* What a state can be used for again: the ranks of the node, the settings by which a segment and
  * groups are made, and the kind of communicator. Sets state->key; NULL: no memory, and the state
  * will not be kept. */

@@ -29,7 +29,7 @@ void nc_machine_free(struct nc_machine *machine);
 int nc_machine_processors(const struct nc_machine *machine);
 
 /* What machines alike have alike, as a word that can name a folder: the model of the processors,
- * with a dash for what is neither letter nor digit, how many NUMA nodes and how many processors:
+ * with a dash for what is neither letter, digit, `+` nor `.`, how many NUMA nodes and processors:
  * "Name-of-the-model_numa-2_processors-64". */
 void nc_machine_name(const struct nc_machine *machine, char *name, size_t size);
 

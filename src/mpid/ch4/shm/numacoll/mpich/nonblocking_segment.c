@@ -2,11 +2,12 @@
 
 #include "nonblocking_segment.h"
 
-#include "settings.h"
+#include "collectives.h"
 #include "../core/nc_arena.h"
 
-/* Whether a communicator is to have it. Alike on all ranks: MPI_Init has compared the variables. */
-static bool is_wanted(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+/* Alike on all ranks: MPI_Init has compared the variables. */
+bool MPIDI_NUMACOLL_nonblocking_is_wanted(const struct MPIDI_NUMACOLL_comm *state,
+                                          MPIR_Comm *parent)
 {
     return MPIDI_NUMACOLL_any_nonblocking_selected() && !state->inner && NC_NODES(parent) == 1;
 }
@@ -60,7 +61,7 @@ int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm
     size_t *offset = NULL;
     bool all;
 
-    if (!is_wanted(state, parent))
+    if (!MPIDI_NUMACOLL_nonblocking_is_wanted(state, parent))
         goto fn_exit;
     wanted.huge_pages = MPIR_CVAR_NUMACOLL_HUGE_PAGES_off;
     n = allocate(&g, &queue_memory);

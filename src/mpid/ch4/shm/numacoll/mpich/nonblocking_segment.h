@@ -1,6 +1,6 @@
 /* What a communicator has for its nonblocking calls: a segment of their own, and this process's
- * view of it. comm.c makes and frees it with the communicator's state; coll/nonblocking.c uses it.
- */
+ * view of it. comm.c makes it with the communicator's state, state_free.c frees it with that;
+ * coll/nonblocking.c uses it. */
 
 #ifndef NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED
 #define NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED
@@ -28,6 +28,10 @@ struct MPIDI_NUMACOLL_nonblocking {
  * blocking calls is there. like: what that one was wanted as. Errors: of MPICH's messages. */
 int MPIDI_NUMACOLL_nonblocking_make(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
                                     const struct nc_wanted *like);
+
+/* Whether a communicator is to have it. Alike on all ranks. */
+bool MPIDI_NUMACOLL_nonblocking_is_wanted(const struct MPIDI_NUMACOLL_comm *state,
+                                          MPIR_Comm *parent);
 
 /* Frees it, if there is any. No call may be open. Local. */
 void MPIDI_NUMACOLL_nonblocking_free(struct MPIDI_NUMACOLL_comm *state);

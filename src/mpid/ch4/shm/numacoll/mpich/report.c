@@ -213,7 +213,7 @@ static void print_setup(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MPIR
     fprintf(out, "bcast_tree %s, barrier %s, allreduce_version %s", tree, barrier, version);
     print_specs(out, state);
     print_levels(out, &state->all);
-    if (state->segment.base)
+    if (state->segment.base && state->segment.reported)
         print_placement(out, state->placement, state->size);
     if (state->unbound)
         fprintf(out, ", NUMA nodes not used: ranks are not bound to one (mpiexec -bind-to core)");

@@ -1,6 +1,7 @@
 /* Makes the segment of a set of node-local ranks: one shared mapping, in which each rank allocates
- * and touches its own region, accounted against the node's budget. comm.c calls this, once per
- * communicator.
+ * and touches its own region, accounted against the node's budget. comm.c calls this when it sets
+ * up a communicator, and again to give it a larger one; nonblocking_segment.c for nonblocking
+ * calls.
  *
  *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it and writes
  *      the header
@@ -27,8 +28,8 @@
 #define MAGIC          0x6c6c6f6361006d75ull
 #define LAYOUT_VERSION 8
 
-/* The first bytes of a segment. Written by local rank 0 in step 1, read by the other ranks in step
- * 2; ordered by the message of step 2. */
+/* The first bytes of a segment. But for `holders`, written by local rank 0 in step 1, read by the
+ * other ranks in step 2; ordered by the message of step 2. */
 struct nc_header {
     uint64_t magic;
     uint32_t version;
@@ -503,7 +504,7 @@ static int make_room(MPIR_Comm *node_comm, const struct nc_spare *spare, struct 
                      bool *made)
 {
     int mpi_errno = MPI_SUCCESS;
-    bool none;
+    bool none, all;
 
     mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, spare->is_empty(), &none);
     MPIR_ERR_CHECK(mpi_errno);
@@ -513,7 +514,7 @@ static int make_room(MPIR_Comm *node_comm, const struct nc_spare *spare, struct 
     MPIDI_NUMACOLL_segment_free(segment);
     spare->drop();
     /* all have given back their bytes before one asks for some */
-    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, true, &none);
+    mpi_errno = MPIDI_NUMACOLL_all_agree(node_comm, true, &all);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -555,7 +556,7 @@ bool MPIDI_NUMACOLL_segment_is_whole(const struct nc_segment *segment)
 {
     const struct nc_header *h = segment->base;
 
-    /* orders nothing: who still has it may free it in the next moment */
+    /* orders nothing: who still has it may free it in the next moment; writers: leave */
     return nc_atomic_acquire(&h->holders) == h->geometry.ranks;
 }
 
@@ -564,6 +565,7 @@ static bool leave(struct nc_segment *segment)
 {
     struct nc_header *h = segment->base;
 
+    /* orders nothing: only the number counts; reader: MPIDI_NUMACOLL_segment_is_whole */
     return !segment->shared || nc_atomic_add_ordered(&h->holders, UINT64_MAX) == 1;
 }
 

@@ -1,6 +1,7 @@
 /* The state of a communicator: the shared memory of the ranks of this node, where these ranks are,
- * and how calls are served. Data only: comm.c makes, fills and frees the state (choose.c fills the
- * choices, agree.c the groups of all nodes); the bodies in coll/ reach it through struct nc_call.
+ * and how calls are served. Data only: comm.c makes and fills the state (choose.c fills the
+ * choices, agree.c the groups of all nodes), kept.c keeps it for another communicator, state_free.c
+ * frees it; the bodies in coll/ reach it through struct nc_call.
  */
 
 #ifndef NUMACOLL_STATE_H_INCLUDED

@@ -34,14 +34,13 @@ struct common {
     unsigned wanted;                   /* MPIDI_NUMACOLL_tuned */
 };
 
-static bool started; /* between tuned_read and tuned_forget */
-static char machine_name[NAME];
+static bool started;        /* between tuned_read and tuned_forget */
 static char folder[FOLDER]; /* where the files are */
 static struct common mine;
 static char problem[NC_SELECTION_PROBLEM]; /* why this process cannot use them; "": it can */
 /* What is made of the files, until it is taken; then what it has replaced, to which a communicator
  * may still point that was not made again. */
-static void *spare[NC_SELECTION_FILES];
+static void *other[NC_SELECTION_FILES];
 
 static const char *const names[NC_SELECTION_FILES] = {
     [MPIR_NUMACOLL_CSEL_MPIR] = "mpir.json",
@@ -73,7 +72,7 @@ static void name_machine(void)
     if (machine)
         nc_machine_name(machine, name, sizeof name);
     nc_machine_free(machine);
-    snprintf(machine_name, sizeof machine_name, "%s_mpich-%.32s%s", name, MPICH_VERSION,
+    snprintf(mine.machine, sizeof mine.machine, "%s_mpich-%.32s%s", name, MPICH_VERSION,
              MPIDI_NUMACOLL_crowding() == NC_CROWDING_NONE ? "" : "_crowded");
 }
 
@@ -81,9 +80,9 @@ const char *MPIDI_NUMACOLL_tuned_machine(void)
 {
     if (!started)
         return NULL;
-    if (!*machine_name)
+    if (!*mine.machine)
         name_machine();
-    return machine_name;
+    return mine.machine;
 }
 
 /* The text of a file of the folder, for MPL_free. NULL: it cannot be read. *path: its path. */
@@ -124,7 +123,7 @@ static bool read_level(int level, struct json_object *sums)
     }
     if (good)
         good = MPIDI_NUMACOLL_file_check(level, path, text, problem, sizeof problem);
-    if (good && MPIDI_NUMACOLL_file_make(level, text, &spare[level]) != MPI_SUCCESS)
+    if (good && MPIDI_NUMACOLL_file_make(level, text, &other[level]) != MPI_SUCCESS)
         good = wrong("%s: no memory", path);
     if (good)
         mine.file[level] = MPIDI_NUMACOLL_text_checksum(text);
@@ -140,8 +139,7 @@ static unsigned bits_of(struct json_object *array)
 
     for (size_t i = 0; i < (size_t) json_object_array_length(array); i++) {
         const char *name = json_object_get_string(json_object_array_get_idx(array, i));
-        for (int c = 0; c < NC_COLL_COUNT; c++)
-            bits |= name && !strcmp(name, MPIDI_NUMACOLL_coll_name(c)) ? 1u << c : 0;
+        bits |= name ? MPIDI_NUMACOLL_coll_bit(name) : 0;
     }
     return bits;
 }
@@ -186,11 +184,10 @@ void MPIDI_NUMACOLL_tuned_read(void)
     started = true;
     if (!MPIDI_NUMACOLL_tuned)
         return;
-    name_machine();
     memset(&mine, 0, sizeof mine);
-    snprintf(mine.machine, sizeof mine.machine, "%s", machine_name);
+    name_machine();
     mine.wanted = MPIDI_NUMACOLL_tuned;
-    snprintf(folder, sizeof folder, "%s/%s", *above ? above : NUMACOLL_TUNED, machine_name);
+    snprintf(folder, sizeof folder, "%s/%s", *above ? above : NUMACOLL_TUNED, mine.machine);
     read_all();
 }
 
@@ -287,8 +284,8 @@ static int take(void)
 
     for (int level = 0; level < NC_SELECTION_FILES; level++) {
         void **place = MPIDI_NUMACOLL_file_default(level), *before = *place;
-        *place = spare[level];
-        spare[level] = before;
+        *place = other[level];
+        other[level] = before;
     }
     for (int i = 0; i < 2; i++) {
         MPIR_Comm *const parts[] = {made[i], made[i] ? made[i]->node_comm : NULL,
@@ -338,10 +335,11 @@ fn_fail:
 void MPIDI_NUMACOLL_tuned_forget(void)
 {
     for (int level = 0; level < NC_SELECTION_FILES; level++) {
-        if (spare[level])
-            MPIR_Csel_free(spare[level]);
-        spare[level] = NULL;
+        if (other[level])
+            MPIR_Csel_free(other[level]);
+        other[level] = NULL;
     }
-    problem[0] = machine_name[0] = 0;
+    problem[0] = 0;
+    memset(&mine, 0, sizeof mine);
     started = false;
 }

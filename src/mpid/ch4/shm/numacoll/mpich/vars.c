@@ -63,11 +63,7 @@ static unsigned bits_of(const char *word)
         return ALL;
     if (!strcasecmp(word, "nonblocking"))
         return ((1u << NC_NONBLOCKING_COUNT) - 1) << NC_COLL_COUNT;
-    for (int c = 0; c < NC_COLL_COUNT; c++) {
-        if (!strcasecmp(word, MPIDI_NUMACOLL_coll_name(c)))
-            return 1u << c;
-    }
-    return 0;
+    return MPIDI_NUMACOLL_coll_bit(word);
 }
 
 /* The collectives in a list, as bits, and those of them that only `tuned` stands for. False, and a

@@ -11,7 +11,7 @@
 void MPIDI_NUMACOLL_watch_enter(struct MPIDI_NUMACOLL_comm *state);
 
 /* What nc_queue.call is made of: the collective + 1, and which of its calls this is: the root + 1,
- * or, from NC_WATCHED_ROOTS on, the way. */
+ * or, from NC_WATCHED_ROOTS on, the way; both modulo NC_WATCHED_ROOTS. */
 enum { NC_WATCHED_COLLECTIVES = 32, NC_WATCHED_ROOTS = 1024 };
 
 /* Tells the queue, and with REPORT_WAITS the other ranks, which call the next operation belongs to.

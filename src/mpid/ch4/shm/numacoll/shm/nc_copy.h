@@ -57,7 +57,8 @@ struct nc_traffic {
  * the pattern by then. */
 #define NC_PREFETCHED 2048
 
-/* Prefetch the first cache lines of n bytes that this rank is about to read, or to write. */
+/* Prefetch the first cache lines of n bytes that this rank is about to read, or to write: until it
+ * does, about as much time has to pass as a cache miss takes. */
 static inline void nc_copy_expect_read(const void *bytes, size_t n)
 {
     for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64)
@@ -74,7 +75,7 @@ static inline void nc_copy_expect_written(void *bytes, size_t n)
  * wait for an announcement. */
 static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 {
-    __builtin_prefetch(stream->bytes, 1);
+    nc_copy_expect_written(stream->bytes, 1);
 }
 
 /* Bits that say how to copy and how to count. */
