@@ -29,9 +29,8 @@ struct gather {
 
 /* ---- sending ---- */
 
-/* Copies a part of this rank's own block to where the blocks of all go, out of the slot or payload
- * that this rank has just filled: there it is packed and in the cache, and the others are at it
- * already. total: bytes of the block. */
+/* Copies a part of this rank's own block, which the others are at already, to where the blocks of
+ * all go. total: bytes of the block. */
 static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_t total)
 {
     if (g->own)
@@ -43,10 +42,13 @@ static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_
 /* G2, G3: the next fragment, into a slot that is taken for it. */
 static void send_into(struct gather *g, char *slot)
 {
+    const struct nc_stream *mine = g->mine->stream;
     uint64_t i = g->mine->next++;
+    size_t bytes = nc_transfer_bytes(g->mine, i);
 
     nc_transfer_write(g->transfer, g->mine, i, slot);
-    keep_own(g, slot, nc_transfer_bytes(g->mine, i), g->mine->header.total);
+    /* it is in the cache; the slot may have been written past it */
+    keep_own(g, mine->bytes ? mine->bytes + mine->at - bytes : slot, bytes, g->mine->header.total);
 }
 
 static void send_next(struct gather *g)

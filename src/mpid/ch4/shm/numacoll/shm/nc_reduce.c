@@ -292,6 +292,20 @@ static bool is_mine(const struct reduce *r, int k)
     return r->sources - 1 - k == r->team->index;
 }
 
+/* Whether source k is this rank itself, and its elements are numbers that can be read in the user's
+ * memory instead of the slot or payload, which may have gone past the cache. The result of the
+ * first two sources may overwrite them: if it is in their place, this rank must be one of these
+ * two; elsewhere it must not touch them. */
+static bool is_at_hand(const struct reduce *r, const struct nc_range *range, int k)
+{
+    const struct nc_op_kernel *c = r->kernel;
+    uintptr_t mine = (uintptr_t) c->mine, result = (uintptr_t) c->result,
+              apart = mine < result ? result - mine : mine - result;
+
+    return c->numbers && c->mine && is_mine(r, k) &&
+           (apart >= range->count * c->element || (apart == 0 && k < 2));
+}
+
 /* Accumulates the part of fragment i that is in the range: in a scan this rank's own elements
  * first, then from the last rank of the team to the first. Elements that this rank keeps are all in
  * its range. */
@@ -303,12 +317,12 @@ static void reduce_in_order(struct reduce *r, const struct nc_range *range, uint
     if (r->joins)
         accumulate_mine(&f);
     for (int k = 0; k < r->sources && n > 0; k++) {
-        bool kept = r->kept && is_mine(r, k);
-        const char *fragment = kept ? r->kernel->mine + first_of(r, i) * element
+        bool near = r->kept ? is_mine(r, k) : is_at_hand(r, range, k);
+        const char *fragment = near ? r->kernel->mine + first_of(r, i) * element
                                     : await_source(r, k, i);
         if (!fragment || r->copied)
             continue;
-        if (!kept)
+        if (!near)
             count(r, k, n * element);
         accumulate_packed(&f, fragment + skip * element);
     }
@@ -445,19 +459,6 @@ static void inline_up_the_tree(struct reduce *r)
     header.incomplete = r->unequal;
     if (control)
         nc_transfer_put(r->transfer, control, NC_REDUCE_PAD, &header, inline_elements(control));
-}
-
-/* Whether source k is this rank itself, and its elements are numbers that can be read in the user's
- * memory instead of the payload. The result of the first two sources may overwrite them: if it is
- * in their place, this rank must be one of these two; elsewhere it must not touch them. */
-static bool is_at_hand(const struct reduce *r, const struct nc_range *range, int k)
-{
-    const struct nc_op_kernel *c = r->kernel;
-    uintptr_t mine = (uintptr_t) c->mine, result = (uintptr_t) c->result,
-              apart = mine < result ? result - mine : mine - result;
-
-    return c->numbers && c->mine && is_mine(r, k) &&
-           (apart >= range->count * c->element || (apart == 0 && k < 2));
 }
 
 static void inline_in_order(struct reduce *r, const struct nc_range *range)
