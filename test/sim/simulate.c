@@ -96,7 +96,7 @@ static const struct sim_algorithm *chosen(const struct sim_setting *s,
     int version = collective == SIM_REDUCE
                       ? (int) nc_select_reduce(&here, s->bytes, NC_REDUCE_INLINE)
                   : collective == SIM_ALLREDUCE
-                      ? (int) nc_select_allreduce(&here, s->bytes, NC_REDUCE_INLINE)
+                      ? (int) nc_select_allreduce(&here, s->bytes, NC_REDUCE_INLINE, true)
                   : collective == SIM_SCAN || collective == SIM_EXSCAN
                       ? (int) nc_select_scan(&here, s->bytes, NC_REDUCE_INLINE)
                   : collective == SIM_BARRIER ? (int) nc_select_barrier(&here)

@@ -42,7 +42,7 @@ static enum nc_allreduce_version allreduce(int ranks, size_t bytes, bool numa_no
 {
     struct nc_situation s = {
         .ranks = ranks, .numa_nodes = numa_nodes, .oversubscribed = oversubscribed};
-    return nc_select_allreduce(&s, bytes, limit);
+    return nc_select_allreduce(&s, bytes, limit, true);
 }
 
 static void allreduces_of_two(bool oversubscribed)
@@ -55,7 +55,8 @@ static void allreduces_of_two(bool oversubscribed)
                      oversubscribed ? NC_ALLREDUCE_RB : NC_ALLREDUCE_SLICED);
 }
 
-/* By a table of its own: the version of inline messages, and of longer ones. */
+/* By a table of its own: the version of inline messages, and of longer ones; where ranks outnumber
+ * processors, of those of up to 16 and 64 KiB, too. */
 static void allreduces_of_more(int ranks, bool oversubscribed)
 {
     for (int numa_nodes = 0; numa_nodes < 2; numa_nodes++) {
@@ -64,9 +65,19 @@ static void allreduces_of_more(int ranks, bool oversubscribed)
                                                                    : NC_ALLREDUCE_RB;
         enum nc_allreduce_version large = numa_nodes && oversubscribed ? NC_ALLREDUCE_RB
                                                                        : NC_ALLREDUCE_SLICED;
+        enum nc_allreduce_version medium = oversubscribed && (ranks > 4 || numa_nodes)
+                                               ? NC_ALLREDUCE_RB
+                                               : large;
+        enum nc_allreduce_version longer = ranks <= 4 && oversubscribed && !numa_nodes
+                                               ? NC_ALLREDUCE_SYMMETRIC
+                                               : medium;
         assert_int_equal(allreduce(ranks, 0, numa_nodes, oversubscribed), small);
         assert_int_equal(allreduce(ranks, limit, numa_nodes, oversubscribed), small);
-        assert_int_equal(allreduce(ranks, limit + 1, numa_nodes, oversubscribed), large);
+        assert_int_equal(allreduce(ranks, limit + 1, numa_nodes, oversubscribed), longer);
+        assert_int_equal(allreduce(ranks, 16384, numa_nodes, oversubscribed), longer);
+        assert_int_equal(allreduce(ranks, 16385, numa_nodes, oversubscribed), medium);
+        assert_int_equal(allreduce(ranks, 65536, numa_nodes, oversubscribed), medium);
+        assert_int_equal(allreduce(ranks, 65537, numa_nodes, oversubscribed), large);
         assert_int_equal(allreduce(ranks, SIZE_MAX, numa_nodes, oversubscribed), large);
     }
 }
@@ -84,12 +95,16 @@ static void check_allreduces(void)
 static void allreduces(void **state)
 {
     static const size_t limits[] = {1, 352, 4096};
+    struct nc_situation crowd = {.ranks = 32, .oversubscribed = true};
 
     (void) state;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         limit = limits[i];
         check_allreduces();
     }
+    /* rb cannot keep an order, and to combine all that 32 ranks have takes each of them long */
+    assert_int_equal(nc_select_allreduce(&crowd, 65536, 352, false), NC_ALLREDUCE_SLICED);
+    assert_int_equal(nc_select_allreduce(&crowd, 65536, 352, true), NC_ALLREDUCE_RB);
 }
 
 static enum nc_reduce_way reduce(int ranks, size_t bytes, bool oversubscribed)
@@ -209,7 +224,8 @@ static void rules(void **state)
     assert_string_equal(nc_select_reduce_rule(&two, 8, 344), "up to 2 ranks");
     assert_memory_equal(nc_select_reduce_rule(&many, 8, 344), "inline messages: ", 17);
     assert_memory_equal(nc_select_reduce_rule(&many, 64 * 4096 - 1, 344), "less than 4 KiB ", 16);
-    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344), "messages that are not ", 22);
+    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344, true), "messages that are not ",
+                        22);
     assert_memory_equal(nc_select_scan_rule(&two, 345, 344), "up to 2 ranks", 13);
     assert_memory_equal(nc_select_scan_rule(&many, 344, 344), "inline messages: ", 17);
     assert_memory_equal(nc_select_scan_rule(&many, 16384, 344), "several NUMA nodes, ", 20);
@@ -219,7 +235,7 @@ static void rules(void **state)
     assert_memory_equal(nc_select_scan_rule(&many, 345, 344), "more ranks than processors, ", 28);
     assert_memory_equal(nc_select_scan_radix_rule(&many), "more ranks than processors: ", 28);
     assert_memory_equal(nc_select_notice_rule(&many), "more ranks than processors: ", 28);
-    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344), "more ranks than ", 16);
+    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344, true), "more ranks than ", 16);
 }
 
 static void versions_that_are_possible(void **state)

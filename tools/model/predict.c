@@ -504,8 +504,8 @@ static void add_allreduce(const struct job *j, struct table *t)
     a.above = "-";
     for (enum nc_allreduce_version v = 0; v <= NC_ALLREDUCE_RB; v++) {
         enum nc_allreduce_version own = nc_select_possible(
-            nc_select_allreduce(&j->situation, j->options->message, NC_REDUCE_INLINE), sliceable,
-            true);
+            nc_select_allreduce(&j->situation, j->options->message, NC_REDUCE_INLINE, true),
+            sliceable, true);
 
         a.inside = names[v];
         a.version = (int) v;

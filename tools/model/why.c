@@ -109,7 +109,7 @@ static const char *const version_names[NC_ALLREDUCE_VERSIONS] = {
 static void add_allreduce(const struct why *w)
 {
     const struct nc_situation *s = &w->job->situation;
-    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_REDUCE_INLINE),
+    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_REDUCE_INLINE, true),
                               made = nc_select_possible(rule, job_rows(w->job) > 0, true);
 
     if (w->job->nodes.count > 1) {
@@ -120,7 +120,7 @@ static void add_allreduce(const struct why *w)
         return;
     }
     add(w, "node", "ALLREDUCE_VERSION", version_names[made],
-        made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_REDUCE_INLINE)
+        made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_REDUCE_INLINE, true)
                      : "sliced is not possible, the NUMA nodes have different numbers of ranks");
     if (made == NC_ALLREDUCE_RB) {
         add_reduce(w, w->bytes);

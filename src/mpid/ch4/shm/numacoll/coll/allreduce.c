@@ -311,13 +311,14 @@ static bool can_be_sliced(const struct nc_reduction *r)
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
     int wanted = r->call->choice->allreduce_version;
+    size_t bytes = r->element * (size_t) r->mine.count;
+    bool in_any_order = r->commutative && r->plain;
     struct nc_situation situation = MPIDI_NUMACOLL_situation(r->call->state);
-    enum nc_allreduce_version version =
-        wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto
-            ? nc_select_allreduce(&situation, r->element * (size_t) r->mine.count, NC_REDUCE_INLINE)
-            : (enum nc_allreduce_version)(wanted - 1);
+    enum nc_allreduce_version version = (enum nc_allreduce_version)(wanted - 1);
 
-    return nc_select_possible(version, can_be_sliced(r), r->commutative && r->plain);
+    if (wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto)
+        version = nc_select_allreduce(&situation, bytes, NC_REDUCE_INLINE, in_any_order);
+    return nc_select_possible(version, can_be_sliced(r), in_any_order);
 }
 
 /* The version on several nodes: rab, unless the settings say rb or it is not possible. */

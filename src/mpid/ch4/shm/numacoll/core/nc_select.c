@@ -7,15 +7,15 @@
 /* What a rule asks. */
 struct question {
     const struct nc_situation *situation;
-    bool inlined;     /* the message is sent inline */
-    bool fills_chain; /* the message is long enough for a chain of all ranks */
+    bool inlined; /* the message is sent inline */
+    bool shared;  /* the message is so long that its ranks share the work: by a chain, by slices */
 };
 
 enum answer { NO, YES, ANY };
 
 struct rule {
     int ranks; /* at most */
-    enum answer inlined, oversubscribed, numa_nodes, fills_chain;
+    enum answer inlined, oversubscribed, numa_nodes, shared;
     int choice;
     const char *text;
 };
@@ -32,7 +32,7 @@ static const struct rule *rule_for(const struct rule *rule, const struct questio
 
     while (!(s->ranks <= rule->ranks && fits(rule->inlined, q->inlined) &&
              fits(rule->oversubscribed, s->oversubscribed) &&
-             fits(rule->numa_nodes, s->numa_nodes) && fits(rule->fills_chain, q->fills_chain)))
+             fits(rule->numa_nodes, s->numa_nodes) && fits(rule->shared, q->shared)))
         rule++;
     return rule;
 }
@@ -119,7 +119,7 @@ static const struct rule *reduce_rule(const struct nc_situation *s, size_t bytes
     return rule_for(reduces,
                     &(struct question){.situation = s,
                                        .inlined = bytes <= inline_bytes,
-                                       .fills_chain = bytes / CHAIN_BYTES >= (size_t) s->ranks});
+                                       .shared = bytes / CHAIN_BYTES >= (size_t) s->ranks});
 }
 
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
@@ -156,6 +156,12 @@ static const struct rule allreduces[] = {
     {INT_MAX, YES, ANY, ANY, ANY, NC_ALLREDUCE_RB,
      "inline messages: up a binomial tree and down; with NUMA nodes a message crosses once going "
      "up and once going down, not between all pairs"},
+    {4, NO, YES, NO, NO, NC_ALLREDUCE_SYMMETRIC,
+     "up to 4 ranks of one NUMA node, more than processors, up to 16 KiB: every rank reduces all, "
+     "in one phase; each phase costs turns of the scheduler"},
+    {INT_MAX, NO, YES, NO, NO, NC_ALLREDUCE_RB,
+     "more ranks than processors, up to 64 KiB: fewer ranks wait twice than by slices, and each "
+     "wait costs turns of the scheduler"},
     {INT_MAX, NO, YES, YES, ANY, NC_ALLREDUCE_RB,
      "more ranks than processors, several NUMA nodes: fewer phases than by slices, each of which "
      "costs turns of the scheduler"},
@@ -164,23 +170,32 @@ static const struct rule allreduces[] = {
      "much as with rb"},
 };
 
-static const struct rule *allreduce_rule(const struct nc_situation *s, size_t bytes,
-                                         size_t inline_bytes)
+/* Whether the ranks of one NUMA node that outnumber processors share the work: measured
+ * (doc/design-notes.md, Rules of `auto`). If rb is not possible, too many would all do all of it.
+ */
+static bool is_shared(const struct nc_situation *s, size_t bytes, bool in_any_order)
 {
-    return rule_for(allreduces,
-                    &(struct question){.situation = s, .inlined = bytes <= inline_bytes});
+    return s->ranks <= 4 ? bytes > 16384 : bytes > 65536 || !in_any_order;
+}
+
+static const struct rule *allreduce_rule(const struct nc_situation *s, size_t bytes,
+                                         size_t inline_bytes, bool in_any_order)
+{
+    return rule_for(allreduces, &(struct question){.situation = s,
+                                                   .inlined = bytes <= inline_bytes,
+                                                   .shared = is_shared(s, bytes, in_any_order)});
 }
 
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes,
-                                              size_t inline_bytes)
+                                              size_t inline_bytes, bool in_any_order)
 {
-    return (enum nc_allreduce_version) allreduce_rule(s, bytes, inline_bytes)->choice;
+    return (enum nc_allreduce_version) allreduce_rule(s, bytes, inline_bytes, in_any_order)->choice;
 }
 
 const char *nc_select_allreduce_rule(const struct nc_situation *s, size_t bytes,
-                                     size_t inline_bytes)
+                                     size_t inline_bytes, bool in_any_order)
 {
-    return allreduce_rule(s, bytes, inline_bytes)->text;
+    return allreduce_rule(s, bytes, inline_bytes, in_any_order)->text;
 }
 
 enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, bool can_be_sliced,
@@ -339,7 +354,7 @@ static const struct rule *scan_rule(const struct nc_situation *s, size_t bytes, 
 
     return rule_for(scans, &(struct question){.situation = s,
                                               .inlined = bytes <= inline_bytes,
-                                              .fills_chain = bytes > unfilled});
+                                              .shared = bytes > unfilled});
 }
 
 enum nc_scan_way nc_select_scan(const struct nc_situation *s, size_t bytes, size_t inline_bytes)

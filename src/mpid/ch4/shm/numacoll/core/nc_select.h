@@ -80,11 +80,11 @@ enum nc_allreduce_version {
 };
 
 /* The version of allreduce inside a node for a message of so many bytes; messages of at most
- * inline_bytes are sent inline. */
+ * inline_bytes are sent inline. in_any_order: as for nc_select_possible. */
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes,
-                                              size_t inline_bytes);
+                                              size_t inline_bytes, bool in_any_order);
 const char *nc_select_allreduce_rule(const struct nc_situation *situation, size_t bytes,
-                                     size_t inline_bytes);
+                                     size_t inline_bytes, bool in_any_order);
 
 /* Whether the blocks of an Alltoall, of so many bytes each, go by rows of a table, which are NUMA
  * nodes (coll/alltoall_rows.c): several rows of several ranks, and blocks so short that those of a
