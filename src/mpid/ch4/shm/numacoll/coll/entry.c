@@ -35,6 +35,8 @@ static _Thread_local MPIR_Comm *handed_back;
 
 #ifdef NUMACOLL_BUILD_SHM
 
+#define NC_FIRST(first, ...) first
+
 /* The whole of an entry point. args: its parameters, for MPICH's functions; body_args: the
  * arguments of the body; root: as for MPIDI_NUMACOLL_watch_call; direct, entry: as for
  * MPIDI_NUMACOLL_enter. */
@@ -42,6 +44,8 @@ static _Thread_local MPIR_Comm *handed_back;
     int mpi_errno = MPI_SUCCESS; \
     struct nc_call entered; \
     const struct nc_call *call = &entered; \
+    /* what a rank sends: the first argument. Long before it is copied */ \
+    nc_copy_expect_read(NC_FIRST args, 1); \
     if (!MPIDI_NUMACOLL_begin(&entered, comm, errflag, NC_COLL_##NAME, entry) && \
         handed_back != comm) \
         mpi_errno = MPIDI_NUMACOLL_enter(&entered, direct, entry); \

@@ -188,7 +188,6 @@ static int gather(const struct gather *g)
 
 static int counted(const struct gather *g)
 {
-    nc_copy_expect_read(g->mine->buffer, 1);
     MPIDI_NUMACOLL_count_typed(g->call, g->call->comm->rank == g->root ? NULL : g->mine);
     return gather(g);
 }
