@@ -338,14 +338,11 @@ def about(place, o, head, records):
 
 
 def predictions(place, model):
-    """A function that says what the model says of an algorithm: microseconds, or None."""
-    known = {}
+    """A function that says what the model says of the default: microseconds, or None."""
 
-    def predicted(collective, ranks, size, label):
-        what = (collective, ranks, size)
-        if what not in known:
-            known[what] = candidates.predicted(place.model, collective, size, ranks, model)
-        return known[what].get(candidates.row_of(label) or candidates.DEFAULT)
+    def predicted(collective, ranks, size):
+        times = candidates.predicted(place.model, collective, size, ranks, model)
+        return times.get(candidates.DEFAULT)
 
     return predicted
 
@@ -446,6 +443,8 @@ def tune(place, o):
 def check(place, o):
     """Measures the default and the files of a folder in turn."""
     known, records = tuned.described(o.check), []
+    if not {"sizes", "launcher", "collectives", "ranks"} <= set(known):
+        raise Failed(f"{o.check}: machine.json does not say what was measured")
     o.sizes, o.output = known["sizes"], o.check
     o.launcher = o.launcher or known["launcher"]
     chosen = known["chosen"]

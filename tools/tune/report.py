@@ -116,7 +116,7 @@ def columns(result):
 def row(result, i, predicted):
     label = result.chosen[i][0]
     us = decide.median(result.times[launches.ALONE][candidates.DEFAULT][i])
-    model = predicted(result.collective, result.ranks, result.sizes[i], candidates.DEFAULT)
+    model = predicted(result.collective, result.ranks, result.sizes[i])
     words = [size_text(result.sizes[i]), name_of(label)]
     words += [f"{us:.2f}", f"{model:.2f}" if model else ""]
     for cells in result.states.values():
@@ -141,7 +141,8 @@ def section(result, predicted):
 
 def page(about, results, left_out, predicted):
     """The HTML. about: what machine.json says; left_out: [collective, ranks, label] that the model
-    left out; predicted(collective, ranks, size, label): microseconds by the model, or None."""
+    left out; predicted(collective, ranks, size): microseconds of the default by the model, or None.
+    """
     machine = [about["processor"], f"{about['processors']} processors"]
     machine += [f"{about['numa_nodes']} NUMA nodes", about["mpich"], about["date"]]
     out = "".join(
