@@ -67,8 +67,8 @@ def labels_for(place, o, model):
     chosen, left_out = {}, []
     for ranks in o.ranks:
         for collective in o.collectives:
-            labels = candidates.of(collective, ranks, oversubscribed(ranks))
-            sizes = [0] if collective == "barrier" else o.sizes
+            sizes, sized = [0] if collective == "barrier" else o.sizes, collective in write.SIZED
+            labels = candidates.of(collective, ranks, max(sizes), sized, oversubscribed(ranks))
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
             predictions = [
                 candidates.predicted(place.model, collective, s, ranks, model) for s in asked
