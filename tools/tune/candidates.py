@@ -10,10 +10,10 @@ DEFAULT = "numacoll"
 AGAIN = "numacoll:fragment_rule=quarter"  # the value that the variable has by default
 MPICH = "auto"  # MPICH's own choice, its device included
 
-MOVING = ["fragment_rule=fixed", "fragment_rule=sqrt", "streaming=0"]
+MOVING = ["fragment_rule=fixed", "fragment_rule=sqrt"]
 BARRIERS = "central flat flat_gr combining mcs tournament dissemination hierarchical"
 # of a collective the parameters that are tried, one at a time, on any number of ranks, and those
-# that make no difference to two ranks
+# that make no difference to two ranks; beside them STREAMING, of all that move data
 Settings = collections.namedtuple("Settings", "all from_three")
 SETTINGS = {
     "barrier": Settings(["barrier=" + name for name in BARRIERS.split()], []),
@@ -23,7 +23,7 @@ SETTINGS = {
         + ["bcast_group=*:" + tree for tree in ("kary/2", "knomial/2", "chain")],
     ),
     "reduce": Settings(
-        ["fragment_rule=fixed", "streaming=0", "reduce_group=*:chain_all"],
+        ["fragment_rule=fixed", "reduce_group=*:chain_all"],
         ["reduce_group=*:" + tree for tree in ("flat", "knomial/2", "kary/2")],
     ),
     "allreduce": Settings(
@@ -34,7 +34,18 @@ SETTINGS = {
         for name in "scatter scatterv gather gatherv allgather allgatherv".split()
     },
 }
-OTHERS = Settings(["streaming=0"], [])
+OTHERS = Settings([], [])
+# STREAMING: above so many bytes a writer measures which stores are faster, and a reader streams
+# what it receives; by default above NC_PACES_ABOVE, and above the reader's share of the last-level
+# cache. Tried are never, and one threshold by which readers stream sooner:
+# * where the choice may depend on the size, that of writers, who then do as by default. The sizes
+#   at which it is chosen are any higher threshold of readers.
+# * where one choice is for all sizes, 64 KiB: so much is in no first-level cache when the reader
+#   looks at it, whatever the stores. Judgement, not measured. Up to it nothing streams, as with 0.
+NEVER, WRITERS, LONG = 0, 4095, 65536  # bytes
+# where readers stream nothing, whatever the threshold, on more than two ranks; and on two (of one
+# NUMA node)
+NOT_ON_MORE, NOT_ON_TWO = ("reduce_scatter", "reduce_scatter_block"), ("allreduce",)
 # the rows of numacoll-model predict, where they are not called as the parameter's value
 ROWS = {
     "bcast_tree=flat": "flat, notice flat",
@@ -48,11 +59,21 @@ def parameters_of(label):
     return re.split(r":(?=\w+=)", label)[1:]
 
 
-def of(collective, ranks, oversubscribed):
-    """The labels for a collective. Where ranks outnumber processors MPICH's own choice is none: a
+def thresholds(collective, ranks, largest, sized):
+    """The values of STREAMING that are tried, if sizes are at most `largest` bytes: those that can
+    make a difference. No more is compared with them than that of all ranks together."""
+    streams = collective not in (NOT_ON_TWO if ranks == 2 else NOT_ON_MORE)
+    tried = [NEVER, *([WRITERS if sized else LONG] if streams else [])]
+    return [t for t in tried if ranks * largest > max(t, WRITERS)]
+
+
+def of(collective, ranks, largest, sized, oversubscribed):
+    """The labels for a collective. largest: bytes, as numacoll-bench takes a size; sized: whether
+    the choice may depend on it. Where ranks outnumber processors MPICH's own choice is none: a
     call may take it a thousand times as long, and its waits are not those that it would have."""
     settings = SETTINGS.get(collective, OTHERS)
     tried = settings.all + (settings.from_three if ranks > 2 else [])
+    tried = tried + [f"streaming={t}" for t in thresholds(collective, ranks, largest, sized)]
     own = [] if oversubscribed else [MPICH]
     return [DEFAULT, AGAIN, *own, *("numacoll:" + setting for setting in tried)]
 

@@ -47,7 +47,8 @@ def processors():
 def launch(launcher, program, two, file):
     """{(collective, bytes, label): microseconds} of ranks on two processors, or a text that says
     why there is none."""
-    group = launches.Group(2, ["barrier", "bcast", "reduce"], [candidates.DEFAULT, CENTRAL], False)
+    names, labels = ["barrier", "bcast", "reduce"], [candidates.DEFAULT, CENTRAL]
+    group = launches.Group(2, names, labels, launches.ALONE)
     starts = [["-n", "1", "taskset", "-c", str(p)] for p in two]
     said = launches.bench(launcher, program, group, SIZES, SECONDS, MOST, file, starts=starts)
     if not isinstance(said, dict):

@@ -12,9 +12,8 @@ Over sizes: to change the choice from one size to the next costs CHANGE, and to 
 than the default where that gains nothing costs NOTHING. The choices with the least costs are taken.
 So a single size needs a larger gain, and a gap of few sizes is closed unless it would lose there.
 
-Where ranks outnumber processors everything is measured in two states, alone and beside a busy
-process: a gain is one in either that is no more than MOST_LOSS slower in the other, a loss one in
-either.
+Of what is measured in several states (launches.py), as alone and beside a busy process, a gain is
+one in any of them that is no more than MOST_LOSS slower in the others, a loss one in any.
 """
 import collections
 import math
@@ -27,7 +26,7 @@ ALL = 8  # values that count as much as those of all algorithms
 SIGMAS = 3  # how far from chance a difference has to be
 CHANGE, NOTHING = MIN_GAIN, MIN_GAIN / 2
 MIN_LAUNCHES = 3  # with fewer nothing is decided
-MOST_LOSS = math.log(1.1)  # in one state, if there is a gain in the other
+MOST_LOSS = math.log(1.1)  # in one state, if there is a gain in another
 
 GAIN, EVEN, LOSS = -1, 0, 1
 

@@ -14,28 +14,32 @@ START = 0.5  # seconds that a launch takes beside what it is given, about
 # where it is not set; a launch makes a communicator for each algorithm, a job has those it needs
 LIMIT, LIMIT_KIB = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", "65536"
 # Keeps a processor busy as long as the process that started it lives
-BUSY = """
+KEEP_BUSY = """
 import os, sys
 while os.getppid() == int(sys.argv[1]):
     for _ in range(100000):
         pass
 """
 
-# What is measured in one launch: all these collectives with all these algorithms; busy: beside a
-# process that keeps a processor busy
-Group = collections.namedtuple("Group", "ranks collectives labels busy")
+# In what state ranks are measured: alone on the machine; beside a process that keeps a processor
+# busy; or reading all that they receive, within the time of the call
+ALONE, BUSY, USING = "alone", "busy", "using"
+SAID = {ALONE: "", BUSY: "beside a busy process", USING: "using what they receive"}
+
+# What is measured in one launch: all these collectives with all these algorithms, in a state
+Group = collections.namedtuple("Group", "ranks collectives labels state")
 
 
 def groups_of(labels, states):
     """The groups: collectives with the same algorithms are measured together. labels: {(ranks,
-    collective): [label]}; states(ranks): the values of `busy` with which they are measured."""
+    collective): [label]}; states(ranks): those in which they are measured."""
     together = collections.OrderedDict()
     for (ranks, collective), names in labels.items():
         together.setdefault((ranks, tuple(names)), []).append(collective)
     return [
-        Group(ranks, names, list(ls), busy)
+        Group(ranks, names, list(ls), state)
         for (ranks, ls), names in together.items()
-        for busy in states(ranks)
+        for state in states(ranks)
     ]
 
 
@@ -63,10 +67,10 @@ def end(process):
 
 
 @contextlib.contextmanager
-def beside(busy):
-    """Meanwhile a process keeps a processor busy, if it is to."""
-    words = [sys.executable, "-c", BUSY, str(os.getpid())]
-    process = subprocess.Popen(words, stderr=subprocess.DEVNULL) if busy else None
+def beside(state):
+    """Meanwhile a process keeps a processor busy, if that is the state."""
+    words = [sys.executable, "-c", KEEP_BUSY, str(os.getpid())]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL) if state == BUSY else None
     try:
         yield process
     finally:
@@ -94,6 +98,7 @@ def bench(
     call = [program, ",".join(group.collectives), "--algorithms", ",".join(group.labels)]
     call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
     call += ["--seconds", f"{seconds:.2f}", "--off-cache", "--json", str(file), *words]
+    call += ["--use"] if group.state == USING else []
     command = list(launcher)
     for i, start in enumerate(starts or [["-n", str(group.ranks)]]):
         command += [*([":"] if i else []), *start, *call]

@@ -15,9 +15,10 @@ import subprocess
 import sys
 import time
 
-from . import candidates, constants, decide, launches, options, report, state, tuned, write
+from . import candidates, constants, decide, launches, options, report, tuned, write
+from .state import Journal, OtherRun
 
-CONFIRMING = 0.2  # of the time is for measuring once more what was chosen
+CONFIRMING = 0.25  # of the time is for measuring once more what was chosen
 
 
 class Failed(Exception):
@@ -46,9 +47,15 @@ def oversubscribed(ranks):
     return ranks > len(os.sched_getaffinity(0))
 
 
-def states_of(ranks):
-    """Whether a busy process runs beside the ranks, in each state that they are measured in."""
-    return (False, True) if oversubscribed(ranks) else (False,)
+def measured_in(ranks):
+    """The states in which candidates are measured."""
+    return [launches.ALONE, *([launches.BUSY] if oversubscribed(ranks) else [])]
+
+
+def confirmed_in(ranks):
+    """Those in which files are: a result that is written past the caches takes its reader longer,
+    which shows only where it is read."""
+    return [*measured_in(ranks), launches.USING]
 
 
 # ---- what is measured ----
@@ -60,8 +67,8 @@ def labels_for(place, o, model):
     chosen, left_out = {}, []
     for ranks in o.ranks:
         for collective in o.collectives:
-            labels = candidates.of(collective, ranks, oversubscribed(ranks))
-            sizes = [0] if collective == "barrier" else o.sizes
+            sizes, sized = [0] if collective == "barrier" else o.sizes, collective in write.SIZED
+            labels = candidates.of(collective, ranks, max(sizes), sized, oversubscribed(ranks))
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
             predictions = [
                 candidates.predicted(place.model, collective, s, ranks, model) for s in asked
@@ -122,7 +129,7 @@ def describe(place, o, model):
     return {
         "model": model,
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "groups": [list(group) for group in launches.groups_of(labels, states_of)],
+        "groups": [list(group) for group in launches.groups_of(labels, measured_in)],
         "left_out": left_out,
     }
 
@@ -131,17 +138,17 @@ def dry_run(place, o):
     described = describe(place, o, [])
     groups = [launches.Group(*g) for g in described["groups"]]
     for group in groups:
-        print(f"{', '.join(group.collectives)}, {where(group.ranks, group.busy)}:")
+        print(f"{', '.join(group.collectives)}, {where(group.ranks, group.state)}:")
         print("".join(f"    {label}\n" for label in group.labels), end="")
     for collective, ranks, label in described["left_out"]:
         print(f"not {label} of {collective}, {ranks} ranks: left out by the model")
-    again = o.launches * sum(len(states_of(ranks)) for ranks in o.ranks)
+    again = o.launches * sum(len(confirmed_in(ranks)) for ranks in o.ranks)
     print(f"{o.launches * len(groups)} launches, then {again} to confirm what was chosen")
     print(f"at most {o.seconds / 60:.0f} min")
 
 
-def where(ranks, busy):
-    return f"{ranks} ranks" + (" beside a busy process" if busy else "")
+def where(ranks, state):
+    return f"{ranks} ranks {launches.SAID[state]}".strip()
 
 
 # ---- measuring ----
@@ -161,7 +168,7 @@ class Progress:
         left = min(self.left * pace, max(0.0, self.most - used))
         names = group.collectives
         what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.busy)}"
+        text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.state)}"
         print(f"{text}; about {left / 60:.1f} min left", flush=True)
 
     def finished(self, planned, seconds=None):
@@ -209,7 +216,7 @@ def measure(place, o, groups, records, append, seconds, words=(), settings=None)
             progress.next(group, seconds - left)
             began = time.monotonic()
             launcher = place.launcher(o, group.ranks)
-            with launches.beside(group.busy):
+            with launches.beside(group.state):
                 said = launches.bench(
                     launcher, place.bench, group, o.sizes, given[g], left, file, words, settings
                 )
@@ -239,32 +246,39 @@ def content_of(said):
 
 
 class Result:
-    """Of a collective on a number of ranks: sizes, states [{label: [ratios of each size]}] without
-    the default, times [{label: [microseconds of each size]}], chosen [(label, ratio)], or why there
-    is none."""
+    """Of a collective on a number of ranks: sizes; states {state: {label: [ratios of each size]}}
+    without the default; times {state: {label: [microseconds of each size]}}; chosen [(label,
+    ratio)], or why there is none; again: the Result of what was chosen, measured once more, if it
+    was."""
 
     def __init__(self, collective, ranks, records, groups):
-        """groups: the number of the group that it is in, of each state."""
-        self.collective, self.ranks = collective, ranks
-        self.sizes, self.states, self.times, self.chosen = [], [], [], []
-        of_states = [[r for r in records if r["group"] == g] for g in groups]
-        measured = [[r for r in of if "cells" in r] for of in of_states]
-        failed = [r["failed"] for of in of_states for r in of if "failed" in r]
-        self.launches = min(map(len, measured))
+        """groups: {state: number of the group that it is in}."""
+        self.collective, self.ranks, self.again = collective, ranks, None
+        self.sizes, self.states, self.times, self.chosen = [], {}, {}, []
+        own = [r for r in records if r["group"] in groups.values()]
+        failed = [r["failed"] for r in own if "failed" in r]
+        measured = {
+            state: [r for r in own if r["group"] == g and "cells" in r]
+            for state, g in groups.items()
+        }
+        self.launches = min(map(len, measured.values()))
         few = self.launches < decide.MIN_LAUNCHES
         self.why = failed[0] if failed else f"no time: {self.launches} launches" if few else ""
         if self.why:
             return
-        for of in measured:
+        for state, of in measured.items():
             ratios, times = launches.samples(of)
             del ratios[collective][candidates.DEFAULT]
-            self.states.append(ratios[collective])
-            self.times.append(times[collective])
-        self.sizes = launches.sizes_of(measured[0], collective)
-        self.chosen = decide.decide(self.states, self.sized())
+            self.states[state], self.times[state] = ratios[collective], times[collective]
+        self.sizes = launches.sizes_of(measured[launches.ALONE], collective)
+        self.chosen = decide.decide([*self.states.values()], self.sized())
 
     def sized(self):
         return self.collective in write.SIZED
+
+    def at(self, i):
+        """The collective and a size of it, as text."""
+        return f"{self.collective} {report.size_text(self.sizes[i])}".strip()
 
     def differs(self):
         """Whether something else than the default is chosen at a size."""
@@ -275,26 +289,18 @@ class Result:
         if again.why:
             self.chosen, self.why = [], f"not confirmed: {again.why}"
         else:
-            label = candidates.MPICH
-            self.chosen = decide.confirmed(self.chosen, again.states, label, self.sized())
+            label, states = candidates.MPICH, [*again.states.values()]
+            self.chosen = decide.confirmed(self.chosen, states, label, self.sized())
+            self.again = again
 
 
 def results_of(groups, records):
     results, numbers = [], {}
     for g, group in enumerate(groups):
-        numbers.setdefault((group.ranks, tuple(group.collectives)), []).append(g)
+        numbers.setdefault((group.ranks, tuple(group.collectives)), {})[group.state] = g
     for (ranks, collectives), of_states in numbers.items():
         results += [Result(collective, ranks, records, of_states) for collective in collectives]
     return results
-
-
-def confirming(results):
-    """The groups in which the files are measured, of the collectives in which they differ from the
-    default."""
-    labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
-    return launches.groups_of(
-        {(r.ranks, r.collective): labels for r in results if r.differs()}, states_of
-    )
 
 
 def decided(results):
@@ -332,14 +338,11 @@ def about(place, o, head, records):
 
 
 def predictions(place, model):
-    """A function that says what the model says of an algorithm: microseconds, or None."""
-    known = {}
+    """A function that says what the model says of the default: microseconds, or None."""
 
-    def predicted(collective, ranks, size, label):
-        what = (collective, ranks, size)
-        if what not in known:
-            known[what] = candidates.predicted(place.model, collective, size, ranks, model)
-        return known[what].get(candidates.row_of(label) or candidates.DEFAULT)
+    def predicted(collective, ranks, size):
+        times = candidates.predicted(place.model, collective, size, ranks, model)
+        return times.get(candidates.DEFAULT)
 
     return predicted
 
@@ -348,10 +351,9 @@ def say(results, o):
     """The choices that are not the default, and what was not measured."""
     changed = 0
     for r in results:
-        for (label, ratio), size in zip(r.chosen, r.sizes):
+        for i, (label, ratio) in enumerate(r.chosen):
             if label != candidates.DEFAULT:
-                what = f"{r.collective} {report.size_text(size)}".strip()
-                print(f"{what}, {r.ranks} ranks: {label}, {ratio:.2f} of the default's time")
+                print(f"{r.at(i)}, {r.ranks} ranks: {label}, {ratio:.2f} of the default's time")
                 changed += 1
         if r.why:
             print(f"{r.collective}, {r.ranks} ranks: keeps its default: {r.why}")
@@ -362,6 +364,21 @@ def say(results, o):
         print(f"    export {name}={file}")
     print("For all users, with MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned:")
     print(f"    numacoll-tune --install {shlex.quote(str(o.output))}")
+
+
+# ---- files ----
+
+
+def groups_of_files(pairs):
+    """The groups in which files are measured. pairs: (ranks, collective) each."""
+    labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
+    return launches.groups_of({pair: labels for pair in pairs}, confirmed_in)
+
+
+def by_files(folder):
+    """The words and variables with which numacoll-bench measures the files of a folder as MPICH's
+    own choice."""
+    return ["--selection-files"], write.files(folder)
 
 
 def stage(journal, files=None):
@@ -379,7 +396,8 @@ def stage(journal, files=None):
 
 def confirm(place, o, journal, results, base, own):
     """Measures what was chosen once more, as files that are nowhere else, and keeps what holds."""
-    groups, trial = confirming(results), o.output / "unconfirmed"
+    groups = groups_of_files((r.ranks, r.collective) for r in results if r.differs())
+    trial = o.output / "unconfirmed"
     if groups:
         print("what was chosen once more, as the files have it:")
     trial.mkdir(exist_ok=True)
@@ -395,10 +413,10 @@ def confirm(place, o, journal, results, base, own):
 
 def tune(place, o):
     try:
-        journal = state.Journal(
+        journal = Journal(
             o.output / "journal", run_of(place, o), lambda: describe(place, o, model_of(place, o))
         )
-    except state.OtherRun as other:
+    except OtherRun as other:
         raise Failed(f"{o.output}/journal is of another run ({other}): remove it to begin anew")
     groups = [launches.Group(*g) for g in journal.head["groups"]]
     records, append = stage(journal)
@@ -422,39 +440,26 @@ def tune(place, o):
 # ---- check ----
 
 
-def by_files(folder):
-    """The words and variables with which numacoll-bench measures the files of a folder as MPICH's
-    own choice."""
-    return ["--selection-files"], write.files(folder)
-
-
 def check(place, o):
     """Measures the default and the files of a folder in turn."""
-    known = tuned.described(o.check)
-    o.sizes, o.output, records = known["sizes"], o.check, []
+    known, records = tuned.described(o.check), []
+    if not {"sizes", "launcher", "collectives", "ranks"} <= set(known):
+        raise Failed(f"{o.check}: machine.json does not say what was measured")
+    o.sizes, o.output = known["sizes"], o.check
     o.launcher = o.launcher or known["launcher"]
-    labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
     chosen = known["chosen"]
     print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
-    groups = launches.groups_of(
-        {(n, name): labels for n in known["ranks"] for name in chosen}, states_of
-    )
+    groups = groups_of_files((n, name) for n in known["ranks"] for name in chosen)
     measure(place, o, groups, records, records.append, o.seconds, *by_files(o.check))
     slower = 0
-    for g, group in enumerate(groups):
-        of_group = [r for r in records if r["group"] == g and "cells" in r]
-        if len(of_group) < decide.MIN_LAUNCHES:
-            ranks = where(group.ranks, group.busy)
-            raise Failed(f"{ranks}: only {len(of_group)} launches were made")
-        ratios = launches.samples(of_group)[0]
-        for collective, cells in ratios.items():
-            sizes = launches.sizes_of(of_group, collective)
-            del cells[candidates.DEFAULT]
+    for r in results_of(groups, records):
+        if r.why:
+            raise Failed(f"{r.collective}, {r.ranks} ranks: {r.why}")
+        for state, cells in r.states.items():
             for i in decide.slower(cells, candidates.MPICH):
-                times = decide.expected([cells], candidates.MPICH, i)
-                what = f"{collective} {report.size_text(sizes[i])}".strip()
-                what = f"{what}, {where(group.ranks, group.busy)}"
-                print(f"{what}: slower, {times:.2f} of the default's time")
+                ratio = decide.expected([cells], candidates.MPICH, i)
+                what = f"{r.at(i)}, {where(r.ranks, state)}"
+                print(f"{what}: slower, {ratio:.2f} of the default's time")
                 slower += 1
     print(f"{slower} slower than the default beyond chance")
     return 1 if slower else 0

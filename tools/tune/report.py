@@ -3,7 +3,7 @@ import html
 import math
 import subprocess
 
-from . import candidates, decide
+from . import candidates, decide, launches
 
 COLOURS = "#0072b2 #d55e00 #009e73 #cc79a7 #000000 #56b4e9 #e69f00 #999999".split()
 STYLE = """body { font-family: sans-serif; max-width: 60em; margin: auto; padding: 1em }
@@ -82,7 +82,7 @@ def picture(result, state):
     script = ["set terminal svg size 760,380 noenhanced", "set grid; set key outside"]
     script += ["set ylabel 'time / time of the default'"]
     script += ["set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb 'black'"]
-    script += ["set title 'beside a busy process'"] if state else []
+    script += [f"set title {quoted(launches.SAID[state])}"]
     done = subprocess.run(
         ["gnuplot"],
         input="\n".join(script + (lines if sized else bars)(result, state, labels)) + "\n",
@@ -100,39 +100,49 @@ def cell(text):
     return f"<td>{html.escape(text)}</td>"
 
 
-def row(result, i, predicted):
-    label, ratio = result.chosen[i]
-    us = decide.median(result.times[0][candidates.DEFAULT][i])
-    model = predicted(result.collective, result.ranks, result.sizes[i], candidates.DEFAULT)
-    words = [size_text(result.sizes[i]), name_of(label), f"{us:.2f}"]
-    words += [f"{model:.2f}" if model else "", f"{ratio:.2f}"]
+def measured_again(result):
+    """The states in which what was chosen was measured once more, with their cells."""
+    return result.again.states if result.again else {}
+
+
+def columns(result):
+    names = [("size", ""), ("chosen", ""), ("default, us", ""), ("predicted", "")]
     for state in result.states:
-        for name in dict.fromkeys([candidates.AGAIN, label]):
-            of = state.get(name)
+        names += [("default again", launches.SAID[state]), ("launches", launches.SAID[state])]
+    names += [("confirmed", launches.SAID[state]) for state in measured_again(result)]
+    return [", ".join(filter(None, name)) for name in names]
+
+
+def row(result, i, predicted):
+    label = result.chosen[i][0]
+    us = decide.median(result.times[launches.ALONE][candidates.DEFAULT][i])
+    model = predicted(result.collective, result.ranks, result.sizes[i])
+    words = [size_text(result.sizes[i]), name_of(label)]
+    words += [f"{us:.2f}", f"{model:.2f}" if model else ""]
+    for cells in result.states.values():
+        for of in (cells[candidates.AGAIN], cells.get(label)):
             words.append(f"{math.exp(min(of[i])):.2f} to {math.exp(max(of[i])):.2f}" if of else "")
+    for cells in measured_again(result).values():
+        words.append(f"{math.exp(decide.median(cells[candidates.MPICH][i])):.2f}")
     chosen = "" if label == candidates.DEFAULT else ' class="chosen"'
     return f"<tr{chosen}>" + "".join(map(cell, words)) + "</tr>"
-
-
-HEAD = ["size", "chosen", "default, us", "predicted", "confirmed"]
-LAUNCHES = [["default again", "launches"], ["busy: default again", "launches"]]  # of each state
 
 
 def section(result, predicted):
     title = f"<h2>{html.escape(result.collective)}, {result.ranks} ranks</h2>"
     if result.why:
         return f"{title}<p>Keeps its default: {html.escape(result.why)}</p>"
-    names = HEAD + sum(LAUNCHES[: len(result.states)], [])
-    head = "<tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr>"
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in columns(result)) + "</tr>"
     rows = "".join(row(result, i, predicted) for i in range(len(result.sizes)))
     count = f"<p>{result.launches} launches</p>"
-    pictures = "".join(picture(result, state) for state in range(len(result.states)))
+    pictures = "".join(picture(result, state) for state in result.states)
     return f"{title}{pictures}{count}<table>{head}{rows}</table>"
 
 
 def page(about, results, left_out, predicted):
     """The HTML. about: what machine.json says; left_out: [collective, ranks, label] that the model
-    left out; predicted(collective, ranks, size, label): microseconds by the model, or None."""
+    left out; predicted(collective, ranks, size): microseconds of the default by the model, or None.
+    """
     machine = [about["processor"], f"{about['processors']} processors"]
     machine += [f"{about['numa_nodes']} NUMA nodes", about["mpich"], about["date"]]
     out = "".join(
@@ -145,7 +155,8 @@ def page(about, results, left_out, predicted):
 <style>{STYLE}</style></head><body><h1>numacoll-tune</h1><p>{html.escape(', '.join(machine))}</p>
 <p>Times over those of the default in the same launch, the median of the launches. "default again"
 is the default on a communicator of its own: how far that is from 1 is chance. A ring is what was
-chosen. "predicted" is the default's time by numacoll-model, "confirmed" what the choice took of the
-default's time when it was measured once more.</p>
+chosen. "predicted" is the default's time by numacoll-model; "launches" has the least and the most
+that the choice took of the default's time, "confirmed" what the files took of it when all that had
+been chosen was measured once more, also by ranks that read at once what they receive.</p>
 {''.join(section(result, predicted) for result in results)}{out}</body></html>
 """
