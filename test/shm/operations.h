@@ -43,11 +43,11 @@ struct run {
     int delays;     /* one in so many steps is delayed; 0: none */
     bool lags;      /* rank 0 waits for a moment, wherever it waits, that rank 1 gets ahead */
     enum waits waits;
-    char *segment;        /* header page, parking, regions */
-    char **region;        /* [ranks] in the segment */
-    struct nc_bell *bell; /* [ranks] */
-    char **shared;        /* [ranks] their buffers, if they are shared */
-    size_t *shared_bytes; /* [ranks] */
+    char *segment;          /* header page, parking, regions */
+    char **region;          /* [ranks] in the segment */
+    struct nc_bell *bell;   /* [ranks] */
+    char **shared;          /* [ranks] their buffers, if they are shared */
+    size_t *shared_bytes;   /* [ranks] */
     struct nc_atomic *live; /* [ranks] the operation that each rank is in; 0: none */
 };
 

@@ -398,9 +398,8 @@ static void check(struct run run)
     uint32_t ranks = run.geometry.ranks;
     char *region[ranks], *shared[ranks];
     size_t segment = nc_layout_bytes(&run.geometry), bells = ranks * sizeof *run.bell,
-           own = run.direct >= SHARED ? shared_of(&run) : 0,
-           live = segment + bells + ranks * own, bytes = live + ranks * sizeof *run.live,
-           shared_bytes[ranks];
+           own = run.direct >= SHARED ? shared_of(&run) : 0, live = segment + bells + ranks * own,
+           bytes = live + ranks * sizeof *run.live, shared_bytes[ranks];
 
     run.region = region;
     run.shared = shared;

@@ -197,9 +197,9 @@ static const struct {
     const char *name;
     void (*function)(struct call *call);
     bool blocks; /* the buffer of some rank has a message of each rank */
-} calls[] = {{"bcast", bcast, false},         {"scatter", scatter, true}, {"gather", gather, true},
-             {"allgather", allgather, true},  {"reduce", reduce, false},
-             {"allreduce", allreduce, false}};
+} calls[] = {{"bcast", bcast, false},   {"scatter", scatter, true},
+             {"gather", gather, true},  {"allgather", allgather, true},
+             {"reduce", reduce, false}, {"allreduce", allreduce, false}};
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -221,8 +221,8 @@ static void expect_way(const char *name, bool in_theirs, bool in_others, unsigne
     }
 }
 
-/* A call on a communicator. The buffers of each rank are of one kind, or, with KINDS, of one that is
- * drawn for it. */
+/* A call on a communicator. The buffers of each rank are of one kind, or, with KINDS, of one that
+ * is drawn for it. */
 static void call(int kind, int which, int what, int seed)
 {
     struct call c = {.comm = comms[which], .seed = seed};

@@ -35,11 +35,10 @@ static void post(struct shared *s, size_t count, bool plain)
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
     bool has_result = s->root < 0 || s->root == t->queue->rank;
-    const struct posted where = {
-        .mine = nc_transfer_place(t, s->kernel->mine),
-        .result = has_result ? nc_transfer_place(t, s->kernel->result) : 0,
-        .element = s->kernel->element,
-        .root = s->root};
+    const struct posted where = {.mine = nc_transfer_place(t, s->kernel->mine),
+                                 .result = has_result ? nc_transfer_place(t, s->kernel->result) : 0,
+                                 .element = s->kernel->element,
+                                 .root = s->root};
     const struct nc_control_header header = {
         .total = count * s->kernel->element,
         .direct = plain && where.mine && (where.result || !has_result) && where.element <= BLOCK};
