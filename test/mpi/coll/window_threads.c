@@ -2,7 +2,8 @@
  * others come and go. On odd ranks the first thread has the communicator that the last thread has
  * on even ranks.
  *
- *   window_threads [TIMES]    so many windows of each thread */
+ *   window_threads [TIMES [shares]]    so many windows of each thread. shares: messages must be
+ * read in them */
 
 #include <pthread.h>
 
@@ -36,7 +37,7 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    struct nc_pvar served[NC_COLLECTIVE_COUNT];
+    struct nc_pvar served[NC_COLLECTIVE_COUNT], copied_shared;
     struct job job[THREADS] = {{.errors = 0}};
     pthread_t thread[THREADS];
     int provided;
@@ -46,6 +47,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
     if (provided < MPI_THREAD_MULTIPLE)
         nc_fail("no MPI_THREAD_MULTIPLE", provided, 0);
+    nc_pvar_open(&copied_shared, "numacoll_copied_shared_bytes");
     nc_inside_begins(served); /* MPICH's own calls for windows are among the program's */
     for (int i = 0; i < THREADS; i++) {
         job[i].number = i;
@@ -61,5 +63,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&job[i].comm);
     }
     nc_inside_ends(served);
+    if (argc > 2 && nc_pvar_read(&copied_shared) == 0)
+        nc_fail("nothing was read in windows", 0, 0);
     return nc_finish();
 }
