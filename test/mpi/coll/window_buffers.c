@@ -1,21 +1,24 @@
 /* Tests collectives whose buffers are in windows (MPI_Win_allocate, MPI_Win_allocate_shared): of
- * all ranks, or of half of them; beside buffers of malloc and MPI_Alloc_mem; in a window's own
- * communicator and in others; a neighbour's part of a window; with RMA in between; and in windows
- * that are freed and made again between calls. Without a node that has all ranks, or where sharing
- * is refused, the data must be right as well.
+ * all ranks, or of half of them; beside buffers of MPI_Alloc_mem and of memory that is private; in
+ * a window's own communicator and in others; a neighbour's part of a window; with RMA in between;
+ * and in windows that are freed and made again between calls, or have private memory in their
+ * place. Without a node that has all ranks, or where sharing is refused, the data must be right as
+ * well.
  *
  *   window_buffers [ROUNDS [LONG]]    messages of more than LONG bytes must go straight out of a
  *                                     window that all ranks of a call have, and out of no other */
 
+#define _GNU_SOURCE
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #include "nctest.h"
 
 /* Bytes: of a message, at most; of a rank's part of a window, where it sends and receives. */
-enum { LONGEST = 3 << 20, PART = 2 * (LONGEST + 64) };
+enum { LONGEST = 3 << 20, PART = 2 * (LONGEST + 4096) };
 
 enum { WORLD, DUPLICATE, REVERSED, HALF, COMMS };
-enum { OF_ALL, OF_HALF, WINDOWS, MALLOC = WINDOWS, ALLOC_MEM, KINDS };
+enum { OF_ALL, OF_HALF, WINDOWS, PRIVATE = WINDOWS, ALLOC_MEM, KINDS };
 
 static MPI_Comm comms[COMMS];
 static MPI_Win windows[WINDOWS];
@@ -66,6 +69,16 @@ static void free_window(int kind)
     nc_inside_begins(inside);
     MPI_Win_free(&windows[kind]);
     nc_inside_ends(inside);
+}
+
+/* Memory of this process alone, at an address if that is free. */
+static char *private_at(char *address)
+{
+    void *at = mmap(address, PART, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at == MAP_FAILED)
+        nc_fail("no memory", PART, 0);
+    return at;
 }
 
 /* Each rank puts a message into the next one's part of the window of all ranks. */
@@ -203,9 +216,9 @@ static const struct {
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* A message that all ranks have in a window of theirs went straight out of it, and one that is in a
- * window which not all of them have did not. */
-static void expect_way(const char *name, bool in_theirs, bool in_others, unsigned long long shared)
+/* A message that all ranks have in a window of theirs went straight out of it, and one that is
+ * private, or in a window which not all of them have, did not. */
+static void expect_way(const char *name, bool in_theirs, bool elsewhere, unsigned long long shared)
 {
     unsigned long long all = nc_sum(shared);
 
@@ -215,9 +228,9 @@ static void expect_way(const char *name, bool in_theirs, bool in_others, unsigne
         fprintf(stderr, "%s:", name);
         nc_fail("a long message in a window was not read there", 0, 0);
     }
-    if (in_others && all > 0) {
+    if (elsewhere && all > 0) {
         fprintf(stderr, "%s:", name);
-        nc_fail("bytes were read in a window that not all ranks have", (long) all, 0);
+        nc_fail("bytes were read in a window that not all ranks have any more", (long) all, 0);
     }
 }
 
@@ -247,7 +260,7 @@ static void call(int kind, int which, int what, int seed)
     among_some = which != HALF || nc_size > 2;
     expect_way(calls[what].name,
                is_long && among_some && (kind == OF_ALL || (kind == OF_HALF && which == HALF)),
-               least >= 0 && kind == OF_HALF && which != HALF,
+               least >= 0 && (kind == PRIVATE || (kind == OF_HALF && which != HALF)),
                nc_pvar_read(&copied_shared) - before);
 }
 
@@ -272,6 +285,9 @@ static void round_of_calls(int round)
         free_window(1 - first);
         call(first, draw(COMMS), draw(CALLS), seed++);
         free_window(first);
+        munmap(memory[PRIVATE], PART);
+        memory[PRIVATE] = private_at(memory[draw(WINDOWS)]);
+        call(PRIVATE, draw(COMMS), draw(CALLS), seed++);
     }
 }
 
@@ -289,12 +305,12 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, nc_rank, &comms[HALF]);
     /* MPI_Comm_split begins with an allgather, and numacoll serves it */
     nc_calls[NC_ALLGATHER] += nc_size > 1 ? 2 : 0;
-    memory[MALLOC] = malloc(PART);
+    memory[PRIVATE] = private_at(NULL);
     MPI_Alloc_mem(PART, MPI_INFO_NULL, &memory[ALLOC_MEM]);
     for (int i = 0; i < rounds; i++)
         round_of_calls(i);
     MPI_Free_mem(memory[ALLOC_MEM]);
-    free(memory[MALLOC]);
+    munmap(memory[PRIVATE], PART);
     for (int i = 1; i < COMMS; i++)
         MPI_Comm_free(&comms[i]);
     return nc_finish();
