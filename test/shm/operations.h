@@ -30,6 +30,7 @@ struct run {
     bool breaks; /* now and then the op kernel of one rank fails */
     /* how long messages are read; if not by the queue, buffers have no gaps where ranks send */
     enum direct direct;
+    bool windows;      /* what is in memory that all share is in windows (test_node.c) */
     bool paced;        /* each rank writes long messages into its own ring */
     bool late;         /* the rank after the root comes when all but the root have gone */
     int nodes;         /* NUMA nodes: rank r is on number r % nodes; 0: one */
@@ -42,11 +43,12 @@ struct run {
     int delays;     /* one in so many steps is delayed; 0: none */
     bool lags;      /* rank 0 waits for a moment, wherever it waits, that rank 1 gets ahead */
     enum waits waits;
-    char *segment;        /* header page, parking, regions */
-    char **region;        /* [ranks] in the segment */
-    struct nc_bell *bell; /* [ranks] */
-    char **shared;        /* [ranks] their buffers, if they are shared */
-    size_t *shared_bytes; /* [ranks] */
+    char *segment;          /* header page, parking, regions */
+    char **region;          /* [ranks] in the segment */
+    struct nc_bell *bell;   /* [ranks] */
+    char **shared;          /* [ranks] their buffers, if they are shared */
+    size_t *shared_bytes;   /* [ranks] */
+    struct nc_atomic *live; /* [ranks] the operation that each rank is in; 0: none */
 };
 
 /* Bytes of a user buffer. */

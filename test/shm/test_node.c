@@ -37,6 +37,8 @@ struct pacing {
     uint64_t state;
     struct nc_waiter *waiter;
     const struct nc_queue *queue;
+    uint64_t operation; /* that the rank is in, from 1 on */
+    int gone;           /* so many times it has looked for a window that may be freed */
 };
 
 /* Waits until rank 1 has ended some operations after this one; but it may not be able to. */
@@ -210,9 +212,12 @@ static int operate_all(struct rank *r, struct place *place, struct pacing *pacin
         delay(run, &pacing->state);
         if (run->remade && random_next(&changes) % 4 == 0)
             wrong += remake(r, place, random_next(&changes));
+        pacing->operation = (uint64_t) r->operation + 1;
+        nc_atomic_release(&run->live[r->queue->rank], pacing->operation);
         wrong += operate(r, &dice);
+        nc_atomic_release(&run->live[r->queue->rank], 0);
     }
-    return wrong;
+    return wrong + pacing->gone;
 }
 
 static void free_rank(struct rank *r)
@@ -234,6 +239,31 @@ static int fetch(void *context, void *to, const struct nc_origin *from, size_t n
     return 0;
 }
 
+/* Bytes of the buffers of a rank that are shared; nobody's message is at the first byte. */
+static size_t shared_of(const struct run *run)
+{
+    return streams_of(run) * user_bytes_of(run) + NC_LINE;
+}
+
+/* In the place of mpich/windows.c: the buffers of all ranks are one window, but a rank may free its
+ * own as soon as it has left the operation. */
+static uint64_t window_place(const void *ranks, const char *bytes)
+{
+    const struct run *run = ranks;
+    uint64_t offset = (uint64_t) ((uintptr_t) bytes - (uintptr_t) run->shared[0]);
+
+    return offset < run->geometry.ranks * shared_of(run) ? NC_IN_WINDOW | offset : 0;
+}
+
+static char *window_bytes(uint64_t place)
+{
+    const struct run *run = copying->run;
+    uint64_t offset = place & ~NC_IN_WINDOW;
+
+    copying->gone += nc_atomic_acquire(&run->live[offset / shared_of(run)]) != copying->operation;
+    return run->shared[0] + offset;
+}
+
 static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *queue,
                                         struct nc_traffic *traffic)
 {
@@ -245,6 +275,9 @@ static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *
         *direct = (struct nc_direct){.above = 1000,
                                      .shared = run->direct == FETCHED ? NULL : run->shared,
                                      .shared_bytes = run->shared_bytes,
+                                     .window_place = run->windows ? window_place : NULL,
+                                     .window_bytes = window_bytes,
+                                     .ranks = run,
                                      .fetch = run->direct == SHARED ? NULL : fetch,
                                      .context = (void *) run};
     }
@@ -365,9 +398,8 @@ static void check(struct run run)
     uint32_t ranks = run.geometry.ranks;
     char *region[ranks], *shared[ranks];
     size_t segment = nc_layout_bytes(&run.geometry), bells = ranks * sizeof *run.bell,
-           /* of a rank; nobody's message is at the first byte */
-        own = streams_of(&run) * user_bytes_of(&run) + NC_LINE,
-           bytes = segment + bells + (run.direct >= SHARED ? ranks * own : 0), shared_bytes[ranks];
+           own = run.direct >= SHARED ? shared_of(&run) : 0, live = segment + bells + ranks * own,
+           bytes = live + ranks * sizeof *run.live, shared_bytes[ranks];
 
     run.region = region;
     run.shared = shared;
@@ -380,10 +412,11 @@ static void check(struct run run)
         run.segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(run.segment, MAP_FAILED);
         run.bell = (struct nc_bell *) (run.segment + segment);
+        run.live = (struct nc_atomic *) (run.segment + live);
         find_regions(&run.geometry, run.segment, region);
         for (uint32_t r = 0; r < ranks; r++) {
             shared[r] = run.segment + segment + bells + r * own;
-            shared_bytes[r] = own;
+            shared_bytes[r] = run.windows ? 0 : own;
         }
         assert_int_equal(run_ranks(kind, (int) run.geometry.ranks, rank_main, &run, 500), 0);
         munmap(run.segment, bytes);
@@ -479,13 +512,14 @@ static void model_fragments(void **state)
 }
 
 /* Each rank changes its buffers in the operation after the one in which others read them. */
-static void read_directly(enum direct direct)
+static void read_directly(enum direct direct, bool windows)
 {
     struct run run = {.geometry = GEOMETRY(4, 2, 512, 2),
                       .kinds = "bcast scatter gather allgather barrier reduce",
                       .tree = NC_TREE_KNOMIAL,
                       .k = 2,
                       .direct = direct,
+                      .windows = windows,
                       .operations = 3000,
                       .largest = 20000,
                       .delays = 50};
@@ -513,14 +547,21 @@ static void read_directly(enum direct direct)
 static void out_of_the_buffers(void **state)
 {
     (void) state;
-    read_directly(FETCHED);
+    read_directly(FETCHED, false);
 }
 
 static void out_of_shared_buffers(void **state)
 {
     (void) state;
-    read_directly(SHARED);
-    read_directly(SHARED_OR_FETCHED);
+    read_directly(SHARED, false);
+    read_directly(SHARED_OR_FETCHED, false);
+}
+
+static void out_of_windows(void **state)
+{
+    (void) state;
+    read_directly(SHARED, true);
+    read_directly(SHARED_OR_FETCHED, true);
 }
 
 /* Messages of several pieces, which the rank that has them copies, too: of each kind some, or
@@ -549,6 +590,7 @@ static void copied_together(void **state)
         check(run);
         run.tree = NC_TREE_FLAT;
         run.waits = SLEEPING;
+        run.windows = true;
         check(run);
     }
     run.kinds = "scatter gather bcast";
@@ -561,6 +603,8 @@ static void copied_together(void **state)
     run.kinds = "scatter gather";
     run.mismatch = false;
     run.late = true;
+    check(run);
+    run.windows = false;
     check(run);
     /* a reader whose buffer is not shared goes on to operations in which it announces, too */
     check((struct run){.geometry = few_controls,
@@ -592,6 +636,7 @@ static void reduces_out_of_shared_buffers(void **state)
     check(run);
     run.direct = SHARED_OR_FETCHED;
     run.geometry = GEOMETRY(5, 2, 512, 2);
+    run.windows = true;
     check(run);
     /* several blocks of a slice, and streaming stores: of results where two ranks combine */
     run = (struct run){.geometry = GEOMETRY(4, 2, 512, 2),
@@ -604,6 +649,7 @@ static void reduces_out_of_shared_buffers(void **state)
                        .delays = 50};
     check(run);
     run.geometry = GEOMETRY(2, 2, 512, 2);
+    run.windows = true;
     has_streamed_results();
     check(run);
     assert_true(has_streamed_results());
@@ -1559,6 +1605,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(model_fragments),
                                        cmocka_unit_test(out_of_the_buffers),
                                        cmocka_unit_test(out_of_shared_buffers),
+                                       cmocka_unit_test(out_of_windows),
                                        cmocka_unit_test(copied_together),
                                        cmocka_unit_test(reduces_out_of_shared_buffers),
                                        cmocka_unit_test(lengths_that_differ),

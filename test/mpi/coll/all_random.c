@@ -406,6 +406,7 @@ int main(int argc, char **argv)
     nc_calls[NC_BCAST] += nc_size > 1;
     make_layouts();
     nc_kinds_make();
+    nc_memory_begins();
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -nc_rank, &comms[2]);
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, nc_rank, &comms[3]);
@@ -440,5 +441,6 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comms[i]);
     free_layouts();
     nc_kinds_free();
+    nc_memory_ends();
     return nc_finish();
 }

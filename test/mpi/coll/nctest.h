@@ -65,27 +65,58 @@ static inline unsigned char nc_byte(size_t i, int seed)
 }
 
 /* Memory for messages. With SHARED_BUFFERS each piece is of malloc or of MPI_Alloc_mem, as is
- * drawn; then it is so long that it becomes a shared buffer. To be freed before MPI_Finalize. */
-enum { NC_MEMORY_FRONT = 64, NC_MEMORY_SHARED = 65536 };
+ * drawn; then it is so long that it becomes a shared buffer. In a program that has called
+ * nc_memory_begins some are this rank's part of a window; it has one thread. To be freed before
+ * MPI_Finalize, or before nc_memory_ends. */
+enum { NC_MEMORY_FRONT = 64, NC_MEMORY_SHARED = 65536, NC_MEMORY_WINDOW = 4 << 20 };
+
+enum { NC_OF_MALLOC, NC_OF_ALLOC_MEM, NC_OF_WINDOW };
+
+static struct {
+    MPI_Win win;
+    unsigned char *part; /* NULL: there is none */
+    int taken;
+} nc_memory_window;
+
+static inline int nc_memory_is_shared(void)
+{
+    const char *on = getenv("MPIR_CVAR_NUMACOLL_SHARED_BUFFERS");
+
+    return on && !strcmp(on, "on");
+}
+
+static inline int nc_memory_draw(size_t bytes)
+{
+    static _Thread_local unsigned drawn;
+
+    drawn = drawn * 1103515245u + 12345u + (unsigned) nc_rank;
+    if (!nc_memory_is_shared() || !(drawn >> 16 & 1))
+        return NC_OF_MALLOC;
+    return nc_memory_window.part && !nc_memory_window.taken && bytes <= NC_MEMORY_WINDOW &&
+                   (drawn >> 17 & 1)
+               ? NC_OF_WINDOW
+               : NC_OF_ALLOC_MEM;
+}
 
 static inline void *nc_memory_alloc(size_t bytes)
 {
-    static _Thread_local unsigned drawn;
-    const char *on = getenv("MPIR_CVAR_NUMACOLL_SHARED_BUFFERS");
     unsigned char *memory = NULL;
-    int shared;
+    int kind;
 
     bytes += NC_MEMORY_FRONT;
-    drawn = drawn * 1103515245u + 12345u + (unsigned) nc_rank;
-    shared = on && !strcmp(on, "on") && (drawn >> 16 & 1);
-    if (shared)
+    kind = nc_memory_draw(bytes);
+    if (kind == NC_OF_ALLOC_MEM) {
         MPI_Alloc_mem((MPI_Aint) (bytes < NC_MEMORY_SHARED ? NC_MEMORY_SHARED : bytes),
                       MPI_INFO_NULL, &memory);
-    else
+    } else if (kind == NC_OF_WINDOW) {
+        memory = nc_memory_window.part;
+        nc_memory_window.taken = 1;
+    } else {
         memory = malloc(bytes);
+    }
     if (!memory)
         return NULL;
-    memory[0] = (unsigned char) shared;
+    memory[0] = (unsigned char) kind;
     return memory + NC_MEMORY_FRONT;
 }
 
@@ -93,8 +124,10 @@ static inline void nc_memory_free(void *memory)
 {
     unsigned char *front = (unsigned char *) memory - NC_MEMORY_FRONT;
 
-    if (front[0])
+    if (front[0] == NC_OF_ALLOC_MEM)
         MPI_Free_mem(front);
+    else if (front[0] == NC_OF_WINDOW)
+        nc_memory_window.taken = 0;
     else
         free(front);
 }
@@ -201,6 +234,31 @@ static inline void nc_inside_ends(struct nc_pvar served[NC_COLLECTIVE_COUNT])
         nc_calls[c] += (int) nc_pvar_read(&served[c]);
         MPI_T_pvar_handle_free(nc_pvar_session, &served[c].handle);
     }
+}
+
+/* All ranks: nc_memory_alloc may use windows from the one to the other. */
+static inline void nc_memory_begins(void)
+{
+    struct nc_pvar served[NC_COLLECTIVE_COUNT];
+
+    if (!nc_memory_is_shared())
+        return;
+    nc_inside_begins(served);
+    MPI_Win_allocate(NC_MEMORY_WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &nc_memory_window.part,
+                     &nc_memory_window.win);
+    nc_inside_ends(served);
+}
+
+static inline void nc_memory_ends(void)
+{
+    struct nc_pvar served[NC_COLLECTIVE_COUNT];
+
+    if (!nc_memory_is_shared())
+        return;
+    nc_inside_begins(served);
+    MPI_Win_free(&nc_memory_window.win);
+    nc_inside_ends(served);
+    nc_memory_window.part = NULL;
 }
 
 /* Prints on rank 0 those of n variables that are not 0: pvar NAME VALUE. */

@@ -31,6 +31,15 @@ void MPIDI_NUMACOLL_comm_pre_hook(MPIR_Comm *comm);
  * communicator, they may do so here: errors of MPIDI_NUMACOLL_world_init. */
 int MPIDI_NUMACOLL_comm_post_hook(MPIR_Comm *comm);
 
+/* When a window has its memory (MPI_Win_allocate, MPI_Win_allocate_shared), before its processes
+ * meet for the last time: notes it in the table of windows (mpich/windows.h), if its memory is
+ * shared. Local; errors: MPI_ERR_OTHER, no memory. */
+int MPIDI_NUMACOLL_window_made(MPIR_Win *win);
+
+/* When a window is freed, after its processes have met and before its memory is gone, local: takes
+ * it out of the table, if it is there. */
+void MPIDI_NUMACOLL_window_freed(MPIR_Win *win);
+
 /* When a communicator is freed, local: keeps its state (mpich/kept.h), or frees it. */
 void MPIDI_NUMACOLL_comm_free_hook(MPIR_Comm *comm);
 

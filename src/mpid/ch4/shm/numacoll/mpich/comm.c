@@ -26,6 +26,7 @@
 #include "shared_buffers.h"
 #include "single_copy.h"
 #include "state_free.h"
+#include "windows.h"
 #include "world.h"
 #include "../core/nc_arena.h"
 #include "../core/nc_model.h"
@@ -214,6 +215,7 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->one_group_memory = nc_arena_take(arena, nc_groups_most_bytes(state->size, 1), 1, 8);
     state->units = NC_ARENA_TAKE(arena, MPIDI_NUMACOLL_locate_ints(state->size), int);
     state->numa = NC_ARENA_TAKE(arena, size, int);
+    state->local_rank = NC_ARENA_TAKE(arena, size, int);
     state->region = NC_ARENA_TAKE(arena, size, char *);
     state->bell = NC_ARENA_TAKE(arena, size, struct nc_bell *);
     state->placement = NC_ARENA_TAKE(arena, size, struct nc_placement);
@@ -369,15 +371,14 @@ static int locate(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
 {
     int mpi_errno = MPI_SUCCESS;
     const char *mapping = MPIDI_NUMACOLL_text(MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_MAPPING));
-    int *local_rank = state->list;
 
-    local_rank[0] = MPIR_Process.local_rank;
+    state->local_rank[0] = MPIR_Process.local_rank;
     if (parent->node_comm)
-        mpi_errno = MPIDI_NUMACOLL_bells_find(parent->node_comm, state->told, local_rank,
+        mpi_errno = MPIDI_NUMACOLL_bells_find(parent->node_comm, state->told, state->local_rank,
                                               state->bell, &state->has_bells,
                                               &state->oversubscribed);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_NUMACOLL_locate(parent->node_comm, local_rank, mapping, state->units,
+    mpi_errno = MPIDI_NUMACOLL_locate(parent->node_comm, state->local_rank, mapping, state->units,
                                       &state->caches);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -426,6 +427,9 @@ static int read_directly(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     }
     state->direct.shared = shares ? state->shared : NULL;
     state->direct.shared_bytes = state->shared_bytes;
+    state->direct.window_place = MPIDI_NUMACOLL_window_place;
+    state->direct.window_bytes = MPIDI_NUMACOLL_window_bytes;
+    state->direct.ranks = state;
 
 fn_exit:
     return mpi_errno;

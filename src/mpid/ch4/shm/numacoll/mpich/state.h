@@ -94,6 +94,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_choice *choice; /* [1 + entries] the communicator's, then one for each csel entry */
     char *trees;              /* [1 + entries][tree_bytes] memory of the trees of each choice */
     size_t tree_bytes;
+    int *local_rank; /* [size] the number of each rank among the processes of the node */
     /* [size][NC_LEVELS] the units that each rank is in, by level; -1: unknown. Behind them is
      * memory of MPIDI_NUMACOLL_locate */
     int *units;
@@ -123,9 +124,10 @@ struct MPIDI_NUMACOLL_comm {
     bool unbound;            /* the NUMA node of some rank is unknown */
     struct nc_caches caches; /* of this node */
     /* How messages are read out of the buffers of other ranks: `fetch`, if SINGLE_COPY wants
-     * it and the kernel allows it; `shared`, if SHARED_BUFFERS wants it and all ranks have mapped
-     * them. single_copy: the way of `fetch`, also if SINGLE_COPY=auto does not use it (yet); NULL:
-     * there is none. single_copy_timed: it has been compared with the queue. */
+     * it and the kernel allows it; `shared`, and windows, if SHARED_BUFFERS wants it and all ranks
+     * have mapped the files of all. single_copy: the way of `fetch`, also if SINGLE_COPY=auto does
+     * not use it (yet); NULL: there is none. single_copy_timed: it has been compared with the
+     * queue. */
     struct nc_direct direct;
     const struct nc_single_copy *single_copy;
     bool single_copy_timed;

@@ -415,6 +415,7 @@ void MPIDI_NUMACOLL_world_leave(void)
     MPIR_numacoll_rests_stop();
     MPIDI_NUMACOLL_bells_free();
     MPIDI_NUMACOLL_shared_finalize();
+    MPIDI_NUMACOLL_windows_finalize();
     MPIDI_NUMACOLL_world.yield = false;
     MPIDI_NUMACOLL_world.initialised = false;
 }

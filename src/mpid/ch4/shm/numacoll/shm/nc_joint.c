@@ -16,6 +16,9 @@ bool nc_joint_copy(const struct nc_transfer *t, struct nc_joint *j)
         j->taken = true;
         return false;
     }
+    /* the writer, once it has a piece: before, the reader may be through and free its window */
+    if (!j->to)
+        j->to = nc_transfer_at(t, j->other, j->offer->place);
     n = j->bytes - at < NC_PIECE ? j->bytes - at : NC_PIECE;
     nc_copy_bytes(j->to + at, j->from + at, n, j->how);
     t->traffic->shared += n;
@@ -63,8 +66,8 @@ bool nc_joint_is_possible(const struct nc_transfer *t, const struct nc_flow *flo
 {
     const struct nc_stream *s = flow->stream;
 
-    return flow->header.direct && s->bytes && nc_stream_rest(s) > 0 && origin_of(flow).offset &&
-           nc_transfer_shared_offset(t, s->bytes + s->at);
+    return flow->header.direct && s->bytes && nc_stream_rest(s) > 0 && origin_of(flow).place &&
+           nc_transfer_place(t, s->bytes + s->at);
 }
 
 void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struct nc_flow *flow,
@@ -78,13 +81,13 @@ void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struc
         header.total = nc_stream_rest(s);
     *j = (struct nc_joint){.told = flow->control,
                            .offer = (struct nc_offer *) control->payload,
-                           .from = t->direct->shared[origin.rank] + origin.offset,
+                           .from = nc_transfer_at(t, origin.rank, origin.place),
                            .to = s->bytes + s->at,
                            .bytes = header.total,
                            .other = flow->rank,
                            .how = flow->how};
     s->at += header.total;
-    *j->offer = (struct nc_offer){.offset = nc_transfer_shared_offset(t, j->to)};
+    *j->offer = (struct nc_offer){.place = nc_transfer_place(t, j->to)};
     nc_transfer_put(t, control, 0, &header, control->payload); /* H1 */
 }
 
@@ -126,13 +129,12 @@ bool nc_joint_begin(const struct nc_transfer *t, struct nc_joint *j, const struc
     const char *from = stream->bytes + stream->at;
 
     *j = (struct nc_joint){.told = told, .from = from, .other = reader};
-    return nc_transfer_shared_offset(t, from) != 0;
+    return nc_transfer_place(t, from) != 0;
 }
 
 static void accept(const struct nc_transfer *t, struct nc_joint *j, struct nc_control *control)
 {
     j->offer = (struct nc_offer *) control->payload;
-    j->to = t->direct->shared[j->other] + j->offer->offset;
     j->bytes = control->header.total;
     j->how = nc_transfer_streams(t, j->bytes, 1);
 }

@@ -1,4 +1,4 @@
-/* Joint copies: a message out of shared buffers (struct nc_direct) into a buffer that is shared,
+/* Joint copies: a message out of shared memory (struct nc_direct) into a buffer that is shared,
  * too, which its writer and its reader copy together, each of them the pieces that it comes to
  * first. nc_bcast, nc_scatter and nc_gather call it; no MPI. PROTOCOLS.md, section 3.8.
  *
@@ -25,7 +25,7 @@
 /* What a reader posts in the payload of a control slot that it has taken; header.total is the bytes
  * that the buffer takes. */
 struct nc_offer {
-    uint64_t offset;          /* bytes: where the buffer is in the reader's shared buffers */
+    uint64_t place;           /* of the buffer, see nc_transfer_place; not 0 */
     struct nc_atomic claimed; /* so many pieces are taken, or more. Writers: both */
 };
 
@@ -36,7 +36,7 @@ struct nc_joint {
     struct nc_control *told;
     struct nc_offer *offer; /* NULL: the reader has not made one */
     const char *from;
-    char *to;
+    char *to; /* NULL: the writer has not claimed a piece yet, and has not looked */
     size_t bytes;
     int other;     /* the rank of the other side */
     int how;       /* bits of nc_copy_how for the copies */
@@ -53,7 +53,7 @@ bool nc_joint_takes_own(const struct nc_transfer *transfer, const struct nc_stre
 bool nc_joint_copy_own(const struct nc_transfer *transfer, struct nc_stream *from,
                        struct nc_stream *to, int *error);
 
-/* Reader: whether a message that it has met is in shared buffers, and goes into one. */
+/* Reader: whether a message that it has met is in shared memory, and goes there. */
 bool nc_joint_is_possible(const struct nc_transfer *transfer, const struct nc_flow *flow);
 
 /* Reader: offers, in a control slot that it has taken for the writer, to copy together what of the
@@ -75,7 +75,7 @@ struct nc_awaited nc_joint_rest(const struct nc_transfer *transfer, const struct
 bool nc_joint_receive(const struct nc_transfer *transfer, const struct nc_flow *flow, int writer);
 
 /* Writer: notes a message for one reader, the rest of a stream, which it is about to announce in
- * `told`. False: it is not in shared buffers, there is nothing to copy together. */
+ * `told`. False: it is not in shared memory, there is nothing to copy together. */
 bool nc_joint_begin(const struct nc_transfer *transfer, struct nc_joint *joint,
                     const struct nc_stream *stream, int reader, struct nc_control *told);
 

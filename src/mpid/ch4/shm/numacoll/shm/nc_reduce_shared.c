@@ -9,7 +9,7 @@
 #define BLOCK 16384
 
 /* What each rank posts in the payload of its send control slot: where its elements and its result
- * are in its shared buffers, the bytes of an element, and the root. */
+ * are (places, see nc_transfer_place), the bytes of an element, and the root. */
 struct posted {
     uint64_t mine, result, element;
     int64_t root;
@@ -35,11 +35,10 @@ static void post(struct shared *s, size_t count, bool plain)
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
     bool has_result = s->root < 0 || s->root == t->queue->rank;
-    const struct posted where = {
-        .mine = nc_transfer_shared_offset(t, s->kernel->mine),
-        .result = has_result ? nc_transfer_shared_offset(t, s->kernel->result) : 0,
-        .element = s->kernel->element,
-        .root = s->root};
+    const struct posted where = {.mine = nc_transfer_place(t, s->kernel->mine),
+                                 .result = has_result ? nc_transfer_place(t, s->kernel->result) : 0,
+                                 .element = s->kernel->element,
+                                 .root = s->root};
     const struct nc_control_header header = {
         .total = count * s->kernel->element,
         .direct = plain && where.mine && (where.result || !has_result) && where.element <= BLOCK};
@@ -86,7 +85,7 @@ static char *element_of(const struct shared *s, int rank, bool of_result, size_t
 
     if (rank == s->transfer->queue->rank)
         return (of_result ? c->result : (char *) c->mine) + first * c->element;
-    return s->transfer->direct->shared[rank] + (of_result ? where.result : where.mine) +
+    return nc_transfer_at(s->transfer, rank, of_result ? where.result : where.mine) +
            first * c->element;
 }
 

@@ -6,6 +6,29 @@
 
 #include <string.h>
 
+/* ---- memory that the ranks share ---- */
+
+uint64_t nc_transfer_place(const struct nc_transfer *t, const char *bytes)
+{
+    const struct nc_direct *d = t->direct;
+    int me = t->queue->rank;
+    uint64_t offset;
+
+    if (!d->shared)
+        return 0;
+    offset = (uint64_t) ((uintptr_t) bytes - (uintptr_t) d->shared[me]);
+    if (offset < d->shared_bytes[me])
+        return offset;
+    return d->window_place ? d->window_place(d->ranks, bytes) : 0;
+}
+
+char *nc_transfer_at(const struct nc_transfer *t, int rank, uint64_t place)
+{
+    const struct nc_direct *d = t->direct;
+
+    return place & NC_IN_WINDOW ? d->window_bytes(place) : d->shared[rank] + place;
+}
+
 /* ---- the writer ---- */
 
 /* Announces fragment i to children. payload: the bytes of an inline message, or NULL if the
@@ -70,7 +93,7 @@ static struct nc_control_header point_to(const struct nc_transfer *t, struct nc_
     const char *bytes = stream->bytes + stream->at;
 
     *origin = (struct nc_origin){
-        .bytes = bytes, .rank = t->queue->rank, .offset = nc_transfer_shared_offset(t, bytes)};
+        .bytes = bytes, .rank = t->queue->rank, .place = nc_transfer_place(t, bytes)};
     stream->at = stream->length;
     return header;
 }
@@ -209,13 +232,13 @@ static int fetch(const struct nc_transfer *t, struct nc_stream *stream, struct n
     return error;
 }
 
-/* The same out of the shared buffers of a rank; in parts of a size that whoever unpacks may keep in
+/* The same out of memory that the ranks share; in parts of a size that whoever unpacks may keep in
  * an int. */
 static int read_shared(const struct nc_transfer *t, const struct nc_flow *flow,
                        struct nc_origin origin, size_t n)
 {
     const size_t most = (size_t) 1 << 30;
-    const char *from = t->direct->shared[origin.rank] + origin.offset;
+    const char *from = nc_transfer_at(t, origin.rank, origin.place);
     int error = 0;
 
     for (size_t bytes; n > 0 && !error; n -= bytes, from += bytes) {
@@ -233,7 +256,7 @@ void nc_transfer_fetch(const struct nc_transfer *t, struct nc_flow *flow)
     memcpy(&origin, flow->control->payload, sizeof origin);
     if (n > flow->header.total)
         n = flow->header.total;
-    if (origin.offset) {
+    if (origin.place) {
         flow->copied = read_shared(t, flow, origin, n);
         t->traffic->shared += n;
     } else {

@@ -87,11 +87,11 @@ static inline void nc_transfer_clear(struct nc_flow *flow)
 struct nc_origin {
     const char *bytes; /* in the memory of .. */
     int rank;
-    uint64_t offset; /* in the shared buffers of that rank, bytes; 0: it is not in them */
+    uint64_t place; /* in memory that the ranks share, see nc_transfer_place; 0: not there */
 };
 
-/* How messages are read straight out of the user buffer of another rank: out of its shared buffers,
- * if the message is there, otherwise by `fetch`. Private to a rank. */
+/* How messages are read straight out of the user buffer of another rank: out of its shared buffers
+ * or an MPI window, if the message is there, otherwise by `fetch`. Private to a rank. */
 struct nc_direct {
     /* bytes, at least NC_INLINE_BYTES: messages of no more go through the queue */
     size_t above;
@@ -99,6 +99,12 @@ struct nc_direct {
      * none. Nobody's message is at their first byte. */
     char *const *shared;
     const size_t *shared_bytes; /* [ranks] their lengths */
+    /* Windows that all ranks have mapped (mpich/windows.h): the place of bytes of this rank, with
+     * NC_IN_WINDOW, 0: in no such window; and the bytes at such a place, of whatever rank. NULL:
+     * windows do not count; nor do they without `shared`. */
+    uint64_t (*window_place)(const void *ranks, const char *bytes);
+    char *(*window_bytes)(uint64_t place);
+    const void *ranks;
     /* Copies n bytes of `from` to `to`. 0, or an error, which ends the copies of a message. NULL:
      * only messages in shared buffers are read directly. */
     int (*fetch)(void *context, void *to, const struct nc_origin *from, size_t n);
@@ -172,16 +178,16 @@ static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
     return nc_stream_rest(stream) <= NC_INLINE_BYTES;
 }
 
-/* Where bytes of this rank are in its shared buffers; 0: not there. */
-static inline uint64_t nc_transfer_shared_offset(const struct nc_transfer *transfer,
-                                                 const char *bytes)
-{
-    const struct nc_direct *d = transfer->direct;
-    int me = transfer->queue->rank;
-    uint64_t offset = d->shared ? (uint64_t) ((uintptr_t) bytes - (uintptr_t) d->shared[me]) : 0;
+/* The bit of a place that is in a window. */
+#define NC_IN_WINDOW (1ull << 63)
 
-    return d->shared && offset < d->shared_bytes[me] ? offset : 0;
-}
+/* Where bytes of this rank are in memory that all ranks have mapped: an offset in its shared
+ * buffers, or, with NC_IN_WINDOW, what direct->window_place says; 0: not there. */
+uint64_t nc_transfer_place(const struct nc_transfer *transfer, const char *bytes);
+
+/* Where this process has mapped a place that is not 0, which `rank` has told. Only as long as that
+ * rank is in the operation and waits for this one: afterwards it may free the window. */
+char *nc_transfer_at(const struct nc_transfer *transfer, int rank, uint64_t place);
 
 /* Whether the rest of the stream is to be read straight out of its buffer. The caller decides. */
 static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
@@ -190,7 +196,7 @@ static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
     const struct nc_direct *d = transfer->direct;
 
     return __builtin_expect(d != NULL, 0) && stream->bytes && nc_stream_rest(stream) > d->above &&
-           (d->fetch || nc_transfer_shared_offset(transfer, stream->bytes + stream->at));
+           (d->fetch || nc_transfer_place(transfer, stream->bytes + stream->at));
 }
 
 /* Bytes of the payload of a control slot that are to be copied; nc_reduce_shared.c, whose payload
