@@ -1,11 +1,11 @@
 /* The table of live windows. See windows.h. */
 
+#include "mpidimpl.h"
 #include "windows.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "mpidimpl.h"
 #include "compat.h"
 #include "numacoll_hooks.h"
 #include "state.h"
