@@ -196,8 +196,9 @@ static inline const struct nc_layout *nc_layout_of(const struct nc_alltoall *a, 
 static inline void nc_alltoall_side(struct nc_alltoall *a, struct nc_side *s, int step, int sends)
 {
     const struct nc_layout *layout[NC_MOST_RANKS];
-    MPI_Count counts[NC_MOST_RANKS];
-    MPI_Aint displs[NC_MOST_RANKS];
+    /* gcc 12 may think that there are no ranks, and warns */
+    MPI_Count counts[NC_MOST_RANKS] = {0};
+    MPI_Aint displs[NC_MOST_RANKS] = {0};
     int order[NC_MOST_RANKS], gaps[NC_MOST_RANKS];
 
     for (int i = 0; i < nc_size; i++) {
