@@ -14,13 +14,13 @@
  * algorithm, so they never come back to numacoll. */
 
 #define _GNU_SOURCE
+#include "mpidimpl.h"
+#include "segment.h"
+
 #include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-#include "mpidimpl.h"
-#include "segment.h"
 
 #include "diag.h"
 #include "../shm/nc_atomic.h"

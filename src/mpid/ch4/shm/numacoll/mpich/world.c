@@ -3,11 +3,12 @@
  * makes MPICH's own waits yield. */
 
 #define _GNU_SOURCE
+#include "mpidimpl.h"
+#include "world.h"
+
 #include <sched.h>
 #include <unistd.h>
 
-#include "mpidimpl.h"
-#include "world.h"
 #include "bells.h"
 #include "crowding.h"
 #include "collectives.h"
