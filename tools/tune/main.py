@@ -92,6 +92,8 @@ def run_of(place, o):
         "collectives": o.collectives,
         "sizes": o.sizes,
         "launches": o.launches,
+        "processors": len(os.sched_getaffinity(0)),
+        "format": 2,  # of the journal
         "quick": o.quick,
         "launcher": o.launcher,
         "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith("MPIR_CVAR_")},
@@ -180,14 +182,23 @@ class Progress:
             self.given, self.taken = self.given + planned, self.taken + seconds
 
 
-def affordable(costs, done, left):
-    """The numbers of the groups that can be measured often enough to be decided, in their order.
-    costs: seconds of a launch of each; done: how many there are; left: seconds."""
+def in_states(groups):
+    """{(ranks, collectives): {state: number of the group}}."""
+    numbers = {}
+    for g, group in enumerate(groups):
+        numbers.setdefault((group.ranks, tuple(group.collectives)), {})[group.state] = g
+    return numbers
+
+
+def affordable(groups, costs, done, left):
+    """The numbers of the groups that can be measured often enough to be decided, in their order: in
+    all states or in none. costs: seconds of a launch of each; done: how many there are; left:
+    seconds."""
     able = []
-    for g, (cost, launches_) in enumerate(zip(costs, done)):
-        need = max(0, decide.MIN_LAUNCHES - launches_) * cost
+    for numbers in in_states(groups).values():
+        need = sum(max(0, decide.MIN_LAUNCHES - done[g]) * costs[g] for g in numbers.values())
         if need <= left:
-            able.append(g)
+            able += numbers.values()
             left -= need
     return able
 
@@ -211,7 +222,7 @@ def measure(place, o, groups, records, append, seconds, words=(), settings=None)
                 o.launches if any("failed" in r for r in rs) else sum("cells" in r for r in rs)
                 for rs in of
             ]
-            if costs[g] > left or g not in affordable(costs, done, left):
+            if costs[g] > left or g not in affordable(groups, costs, done, left):
                 continue
             progress.next(group, seconds - left)
             began = time.monotonic()
@@ -295,10 +306,8 @@ class Result:
 
 
 def results_of(groups, records):
-    results, numbers = [], {}
-    for g, group in enumerate(groups):
-        numbers.setdefault((group.ranks, tuple(group.collectives)), {})[group.state] = g
-    for (ranks, collectives), of_states in numbers.items():
+    results = []
+    for (ranks, collectives), of_states in in_states(groups).items():
         results += [Result(collective, ranks, records, of_states) for collective in collectives]
     return results
 
@@ -451,10 +460,11 @@ def check(place, o):
     print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
     groups = groups_of_files((n, name) for n in known["ranks"] for name in chosen)
     measure(place, o, groups, records, records.append, o.seconds, *by_files(o.check))
-    slower = 0
+    slower = unknown = 0
     for r in results_of(groups, records):
         if r.why:
-            raise Failed(f"{r.collective}, {r.ranks} ranks: {r.why}")
+            print(f"{r.collective}, {r.ranks} ranks: not checked: {r.why}")
+            unknown += 1
         for state, cells in r.states.items():
             for i in decide.slower(cells, candidates.MPICH):
                 ratio = decide.expected([cells], candidates.MPICH, i)
@@ -462,7 +472,7 @@ def check(place, o):
                 print(f"{what}: slower, {ratio:.2f} of the default's time")
                 slower += 1
     print(f"{slower} slower than the default beyond chance")
-    return 1 if slower else 0
+    return 1 if slower or unknown else 0
 
 
 # ---- install ----

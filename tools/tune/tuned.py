@@ -32,7 +32,7 @@ def described(folder):
     try:
         about = json.loads((folder / ABOUT).read_text())
         changed = [name for name in FILES if sha256(folder / name) != about["sha256"][name]]
-        named = about["machine"] is None or re.fullmatch(r"[\w.+-]+", about["machine"])
+        named = about["machine"] is None or re.fullmatch(r"[\w+-][\w.+-]*", about["machine"])
         if not isinstance(about["chosen"], list) or not named:
             raise ValueError
     except OSError as problem:
