@@ -247,12 +247,12 @@ static size_t shared_of(const struct run *run)
 
 /* In the place of mpich/windows.c: the buffers of all ranks are one window, but a rank may free its
  * own as soon as it has left the operation. */
-static uint64_t window_place(const void *ranks, const char *bytes)
+static uint64_t window_place(const void *ranks, const char *bytes, size_t n)
 {
     const struct run *run = ranks;
     uint64_t offset = (uint64_t) ((uintptr_t) bytes - (uintptr_t) run->shared[0]);
 
-    return offset < run->geometry.ranks * shared_of(run) ? NC_IN_WINDOW | offset : 0;
+    return offset + n <= run->geometry.ranks * shared_of(run) ? NC_IN_WINDOW | offset : 0;
 }
 
 static char *window_bytes(uint64_t place)

@@ -307,7 +307,7 @@ static bool can_be_sliced(const struct nc_reduction *r)
 }
 
 /* The version inside a node, by the settings or by the rules of core/nc_select.h. All ranks choose
- * alike if their counts are equal. */
+ * alike if their counts and datatypes are. */
 static enum nc_allreduce_version version_of(const struct nc_reduction *r)
 {
     int wanted = r->call->choice->allreduce_version;

@@ -44,7 +44,7 @@ static _Thread_local MPIR_Comm *handed_back;
     int mpi_errno = MPI_SUCCESS; \
     struct nc_call entered; \
     const struct nc_call *call = &entered; \
-    /* what a rank sends: the first argument. Long before it is copied */ \
+    /* most often what a rank sends; a prefetch of anything else does no harm */ \
     nc_copy_expect_read(NC_FIRST args, 1); \
     if (!MPIDI_NUMACOLL_begin(&entered, comm, errflag, NC_COLL_##NAME, entry) && \
         handed_back != comm) \

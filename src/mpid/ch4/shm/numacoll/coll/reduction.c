@@ -211,9 +211,8 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     bool builtin = MPIDI_NUMACOLL_is_builtin(datatype);
     nc_combine *combine = builtin ? numbers(call->state, op, datatype) : NULL;
 
-    /* prefetch: the rest of this function takes about as long as a cache miss */
-    __builtin_prefetch(sendbuf);
-    __builtin_prefetch(recvbuf, 1);
+    /* the rest of this function takes about as long as a cache miss */
+    nc_copy_expect_written(recvbuf, 1);
     MPIR_Datatype_get_size_macro(datatype, size);
     extent = size;
     if (!builtin) {

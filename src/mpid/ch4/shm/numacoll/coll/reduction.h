@@ -47,8 +47,8 @@ nc_combine *MPIDI_NUMACOLL_find_numbers(MPI_Op op, MPI_Datatype datatype,
  * memory. *allocated is what to free. */
 char *MPIDI_NUMACOLL_room(const struct nc_reduction *r, size_t n, void **allocated);
 
-/* Prefetches the first cache lines of operand and result; reduction_init has begun with the very
- * first. */
+/* Prefetches the first cache lines of operand and result; entry.c and reduction_init have begun
+ * with the very first. */
 void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r);
 
 /* The MPI error for `unequal` of the functions in shm/nc_reduce.h. */

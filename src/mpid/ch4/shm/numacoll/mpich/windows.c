@@ -118,7 +118,7 @@ static bool has_all(const struct window *w, const struct MPIDI_NUMACOLL_comm *st
     return true;
 }
 
-uint64_t MPIDI_NUMACOLL_window_place(const void *state, const char *bytes)
+uint64_t MPIDI_NUMACOLL_window_place(const void *state, const char *bytes, size_t n)
 {
     uint64_t offset = 0, place = 0;
     const struct window *w;
@@ -129,7 +129,7 @@ uint64_t MPIDI_NUMACOLL_window_place(const void *state, const char *bytes)
         if (offset < w->bytes)
             break;
     }
-    if (w && has_all(w, state))
+    if (w && n <= w->bytes - offset && has_all(w, state))
         place = NC_IN_WINDOW | w->number << OFFSET_BITS | offset;
     pthread_mutex_unlock(&lock);
     return place;

@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-/* The place of bytes of this process, if they are in a live window that all ranks of the node in a
- * struct MPIDI_NUMACOLL_comm (state) have, too; 0: they are not. */
-uint64_t MPIDI_NUMACOLL_window_place(const void *state, const char *bytes);
+/* The place of n bytes of this process, if they all are in a live window that all ranks of the node
+ * in a struct MPIDI_NUMACOLL_comm (state) have, too; 0: they are not. */
+uint64_t MPIDI_NUMACOLL_window_place(const void *state, const char *bytes, size_t n);
 
 /* The bytes at a place that a rank of this node has told, which waits for this one. */
 char *MPIDI_NUMACOLL_window_bytes(uint64_t place);

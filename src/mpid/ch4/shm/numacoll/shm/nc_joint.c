@@ -67,7 +67,7 @@ bool nc_joint_is_possible(const struct nc_transfer *t, const struct nc_flow *flo
     const struct nc_stream *s = flow->stream;
 
     return flow->header.direct && s->bytes && nc_stream_rest(s) > 0 && origin_of(flow).place &&
-           nc_transfer_place(t, s->bytes + s->at);
+           nc_transfer_place(t, s->bytes + s->at, nc_stream_rest(s));
 }
 
 void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struct nc_flow *flow,
@@ -87,7 +87,7 @@ void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struc
                            .other = flow->rank,
                            .how = flow->how};
     s->at += header.total;
-    *j->offer = (struct nc_offer){.place = nc_transfer_place(t, j->to)};
+    *j->offer = (struct nc_offer){.place = nc_transfer_place(t, j->to, j->bytes)};
     nc_transfer_put(t, control, 0, &header, control->payload); /* H1 */
 }
 
@@ -129,7 +129,7 @@ bool nc_joint_begin(const struct nc_transfer *t, struct nc_joint *j, const struc
     const char *from = stream->bytes + stream->at;
 
     *j = (struct nc_joint){.told = told, .from = from, .other = reader};
-    return nc_transfer_place(t, from) != 0;
+    return nc_transfer_place(t, from, nc_stream_rest(stream)) != 0;
 }
 
 static void accept(const struct nc_transfer *t, struct nc_joint *j, struct nc_control *control)

@@ -35,12 +35,14 @@ static void post(struct shared *s, size_t count, bool plain)
     struct nc_team all = nc_queue_everybody(t->queue);
     struct nc_readers readers = nc_queue_team(&all);
     bool has_result = s->root < 0 || s->root == t->queue->rank;
-    const struct posted where = {.mine = nc_transfer_place(t, s->kernel->mine),
-                                 .result = has_result ? nc_transfer_place(t, s->kernel->result) : 0,
-                                 .element = s->kernel->element,
-                                 .root = s->root};
+    size_t bytes = count * s->kernel->element;
+    const struct posted where = {
+        .mine = nc_transfer_place(t, s->kernel->mine, bytes),
+        .result = has_result ? nc_transfer_place(t, s->kernel->result, bytes) : 0,
+        .element = s->kernel->element,
+        .root = s->root};
     const struct nc_control_header header = {
-        .total = count * s->kernel->element,
+        .total = bytes,
         .direct = plain && where.mine && (where.result || !has_result) && where.element <= BLOCK};
 
     s->control = nc_queue_take_send_control(t->queue, &readers);

@@ -8,7 +8,7 @@
 
 /* ---- memory that the ranks share ---- */
 
-uint64_t nc_transfer_place(const struct nc_transfer *t, const char *bytes)
+uint64_t nc_transfer_place(const struct nc_transfer *t, const char *bytes, size_t n)
 {
     const struct nc_direct *d = t->direct;
     int me = t->queue->rank;
@@ -18,8 +18,8 @@ uint64_t nc_transfer_place(const struct nc_transfer *t, const char *bytes)
         return 0;
     offset = (uint64_t) ((uintptr_t) bytes - (uintptr_t) d->shared[me]);
     if (offset < d->shared_bytes[me])
-        return offset;
-    return d->window_place ? d->window_place(d->ranks, bytes) : 0;
+        return n <= d->shared_bytes[me] - offset ? offset : 0;
+    return d->window_place ? d->window_place(d->ranks, bytes, n) : 0;
 }
 
 char *nc_transfer_at(const struct nc_transfer *t, int rank, uint64_t place)
@@ -92,8 +92,9 @@ static struct nc_control_header point_to(const struct nc_transfer *t, struct nc_
     struct nc_control_header header = {.total = nc_stream_rest(stream), .direct = 1};
     const char *bytes = stream->bytes + stream->at;
 
-    *origin = (struct nc_origin){
-        .bytes = bytes, .rank = t->queue->rank, .place = nc_transfer_place(t, bytes)};
+    *origin = (struct nc_origin){.bytes = bytes,
+                                 .rank = t->queue->rank,
+                                 .place = nc_transfer_place(t, bytes, nc_stream_rest(stream))};
     stream->at = stream->length;
     return header;
 }

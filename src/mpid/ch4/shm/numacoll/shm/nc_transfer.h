@@ -99,10 +99,10 @@ struct nc_direct {
      * none. Nobody's message is at their first byte. */
     char *const *shared;
     const size_t *shared_bytes; /* [ranks] their lengths */
-    /* Windows that all ranks have mapped (mpich/windows.h): the place of bytes of this rank, with
+    /* Windows that all ranks have mapped (mpich/windows.h): the place of n bytes of this rank, with
      * NC_IN_WINDOW, 0: in no such window; and the bytes at such a place, of whatever rank. NULL:
      * windows do not count; nor do they without `shared`. */
-    uint64_t (*window_place)(const void *ranks, const char *bytes);
+    uint64_t (*window_place)(const void *ranks, const char *bytes, size_t n);
     char *(*window_bytes)(uint64_t place);
     const void *ranks;
     /* Copies n bytes of `from` to `to`. 0, or an error, which ends the copies of a message. NULL:
@@ -181,9 +181,9 @@ static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
 /* The bit of a place that is in a window. */
 #define NC_IN_WINDOW (1ull << 63)
 
-/* Where bytes of this rank are in memory that all ranks have mapped: an offset in its shared
- * buffers, or, with NC_IN_WINDOW, what direct->window_place says; 0: not there. */
-uint64_t nc_transfer_place(const struct nc_transfer *transfer, const char *bytes);
+/* Where n bytes of this rank are in memory that all ranks have mapped, all of them: an offset in
+ * its shared buffers, or, with NC_IN_WINDOW, what direct->window_place says; 0: not there. */
+uint64_t nc_transfer_place(const struct nc_transfer *transfer, const char *bytes, size_t n);
 
 /* Where this process has mapped a place that is not 0, which `rank` has told. Only as long as that
  * rank is in the operation and waits for this one: afterwards it may free the window. */
@@ -196,7 +196,8 @@ static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
     const struct nc_direct *d = transfer->direct;
 
     return __builtin_expect(d != NULL, 0) && stream->bytes && nc_stream_rest(stream) > d->above &&
-           (d->fetch || nc_transfer_place(transfer, stream->bytes + stream->at));
+           (d->fetch ||
+            nc_transfer_place(transfer, stream->bytes + stream->at, nc_stream_rest(stream)));
 }
 
 /* Bytes of the payload of a control slot that are to be copied; nc_reduce_shared.c, whose payload
