@@ -26,6 +26,7 @@
 #include "stats.h"
 #include "tuned.h"
 #include "vars.h"
+#include "windows.h"
 
 struct nc_world MPIDI_NUMACOLL_world;
 
