@@ -7,6 +7,7 @@
 #ifndef NUMACOLL_WINDOWS_H_INCLUDED
 #define NUMACOLL_WINDOWS_H_INCLUDED
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The place of n bytes of this process, if they all are in a live window that all ranks of the node
