@@ -199,11 +199,7 @@ static void late_rank(const char *name, void (*call)(char *all, char *mine))
 
 int main(int argc, char **argv)
 {
-    int provided;
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
+    nc_init_threads(&argc, &argv);
     if (nc_size > 2)
         compare("a message to a waiting rank", messages_to_a_waiting_rank, 1, 2);
     if (nc_size > 1)

@@ -243,13 +243,9 @@ int main(int argc, char **argv)
     struct job job[MOST_THREADS] = {{.errors = 0}};
     struct nc_pvar served[NC_COLLECTIVE_COUNT];
     pthread_t thread[MOST_THREADS];
-    int provided, threads = argc > 1 ? atoi(argv[1]) : 2;
+    int threads = argc > 1 ? atoi(argv[1]) : 2;
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
-    if (provided < MPI_THREAD_MULTIPLE)
-        nc_fail("no MPI_THREAD_MULTIPLE", provided, 0);
+    nc_init_threads(&argc, &argv);
     nc_inside_begins(served);
     for (int i = 0; i < threads; i++)
         begin(&job[i], i);

@@ -32,13 +32,8 @@ int main(int argc, char **argv)
 {
     struct job job[2] = {{.errors = 0}, {.errors = 0}};
     pthread_t thread;
-    int provided;
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
-    if (provided < MPI_THREAD_MULTIPLE)
-        nc_fail("no MPI_THREAD_MULTIPLE", provided, 0);
+    nc_init_threads(&argc, &argv);
     for (int i = 0; i < 2; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &job[i].comm);
     pthread_create(&thread, NULL, work, &job[nc_rank % 2]);

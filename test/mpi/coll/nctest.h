@@ -293,6 +293,18 @@ static inline void nc_init(int *argc, char ***argv)
     MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
 }
 
+/* For programs whose threads call MPI at the same time. */
+static inline void nc_init_threads(int *argc, char ***argv)
+{
+    int provided;
+
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
+    if (provided < MPI_THREAD_MULTIPLE)
+        nc_fail("no MPI_THREAD_MULTIPLE", provided, 0);
+}
+
 static inline void nc_print_calls(void)
 {
     for (int c = 0; c < NC_COLLECTIVE_COUNT; c++) {

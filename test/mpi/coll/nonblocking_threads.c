@@ -47,13 +47,9 @@ int main(int argc, char **argv)
 {
     struct job job[MOST_THREADS];
     pthread_t thread[MOST_THREADS];
-    int provided, threads = argc > 1 ? atoi(argv[1]) : 2, started = 0;
+    int threads = argc > 1 ? atoi(argv[1]) : 2, started = 0;
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
-    if (provided < MPI_THREAD_MULTIPLE)
-        nc_fail("no MPI_THREAD_MULTIPLE", provided, 0);
+    nc_init_threads(&argc, &argv);
     nc_nonblocking_open();
     for (int round = 0; round < ROUNDS; round++)
         nc_calls[NC_ALLREDUCE] += nc_size > 1 && round % 3 == 0 ? threads : 0;

@@ -40,13 +40,8 @@ int main(int argc, char **argv)
     struct nc_pvar served[NC_COLLECTIVE_COUNT], copied_shared;
     struct job job[THREADS] = {{.errors = 0}};
     pthread_t thread[THREADS];
-    int provided;
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &nc_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nc_size);
-    if (provided < MPI_THREAD_MULTIPLE)
-        nc_fail("no MPI_THREAD_MULTIPLE", provided, 0);
+    nc_init_threads(&argc, &argv);
     nc_pvar_open(&copied_shared, "numacoll_copied_shared_bytes");
     nc_inside_begins(served); /* MPICH's own calls for windows are among the program's */
     for (int i = 0; i < THREADS; i++) {

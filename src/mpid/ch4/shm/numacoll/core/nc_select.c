@@ -8,14 +8,14 @@
 struct question {
     const struct nc_situation *situation;
     bool inlined; /* the message is sent inline */
-    bool shared;  /* the message is so long that its ranks share the work: by a chain, by slices */
+    bool split;   /* the message is so long that its ranks split the work: by a chain, by slices */
 };
 
 enum answer { NO, YES, ANY };
 
 struct rule {
     int ranks; /* at most */
-    enum answer inlined, oversubscribed, numa_nodes, shared;
+    enum answer inlined, oversubscribed, numa_nodes, split;
     int choice;
     const char *text;
 };
@@ -32,7 +32,7 @@ static const struct rule *rule_for(const struct rule *rule, const struct questio
 
     while (!(s->ranks <= rule->ranks && fits(rule->inlined, q->inlined) &&
              fits(rule->oversubscribed, s->oversubscribed) &&
-             fits(rule->numa_nodes, s->numa_nodes) && fits(rule->shared, q->shared)))
+             fits(rule->numa_nodes, s->numa_nodes) && fits(rule->split, q->split)))
         rule++;
     return rule;
 }
@@ -116,10 +116,9 @@ static const struct rule reduces[] = {
 static const struct rule *reduce_rule(const struct nc_situation *s, size_t bytes,
                                       size_t inline_bytes)
 {
-    return rule_for(reduces,
-                    &(struct question){.situation = s,
-                                       .inlined = bytes <= inline_bytes,
-                                       .shared = bytes / CHAIN_BYTES >= (size_t) s->ranks});
+    return rule_for(reduces, &(struct question){.situation = s,
+                                                .inlined = bytes <= inline_bytes,
+                                                .split = bytes / CHAIN_BYTES >= (size_t) s->ranks});
 }
 
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
@@ -170,10 +169,10 @@ static const struct rule allreduces[] = {
      "much as with rb"},
 };
 
-/* Whether the ranks of one NUMA node that outnumber processors share the work: measured
+/* Whether the ranks of one NUMA node that outnumber processors split the work: measured
  * (doc/design-notes.md, Rules of `auto`). If rb is not possible, too many would all do all of it.
  */
-static bool is_shared(const struct nc_situation *s, size_t bytes, bool in_any_order)
+static bool is_split(const struct nc_situation *s, size_t bytes, bool in_any_order)
 {
     return s->ranks <= 4 ? bytes > 16384 : bytes > 65536 || !in_any_order;
 }
@@ -183,7 +182,7 @@ static const struct rule *allreduce_rule(const struct nc_situation *s, size_t by
 {
     return rule_for(allreduces, &(struct question){.situation = s,
                                                    .inlined = bytes <= inline_bytes,
-                                                   .shared = is_shared(s, bytes, in_any_order)});
+                                                   .split = is_split(s, bytes, in_any_order)});
 }
 
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes,
@@ -354,7 +353,7 @@ static const struct rule *scan_rule(const struct nc_situation *s, size_t bytes, 
 
     return rule_for(scans, &(struct question){.situation = s,
                                               .inlined = bytes <= inline_bytes,
-                                              .shared = bytes > unfilled});
+                                              .split = bytes > unfilled});
 }
 
 enum nc_scan_way nc_select_scan(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
