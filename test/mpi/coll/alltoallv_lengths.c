@@ -1,6 +1,8 @@
 /* Tests Alltoallv where one rank expects another length from one other rank than that sends: sent
  * too much is MPI_ERR_TRUNCATE at that rank, too little is no error, what fits arrives, nothing is
- * written behind a block, the other ranks see nothing, and the next call works. */
+ * written behind a block, the other ranks see nothing, and the next call works. Of a block that is
+ * too long and comes from another node, UCX delivers nothing and libfabric what fits: both will
+ * do. */
 
 #include "nctest.h"
 
@@ -30,6 +32,8 @@ static void call(int bytes, int expects, int from, int expected)
         nc_fail("wrong error: class, expected", class, expected);
     for (int i = 0; i < nc_size; i++) {
         int arrived = counts[1][i] < bytes ? counts[1][i] : bytes;
+        if (arrived < bytes && nc_several_nodes() && received[i * ROOM] == 0xee)
+            arrived = 0;
         for (int k = 0; k < ROOM; k++) {
             if (received[i * ROOM + k] != (k < arrived ? i + 1 : 0xee)) {
                 nc_fail("wrong byte: of rank, byte", i, k);
