@@ -8,7 +8,7 @@
 
 #include "../mpich/watch.h"
 
-#define NC_DECLARE_BODY(name, Name, NAME, params, args, fixed, body_params, body_args, root) \
+#define NC_DECLARE_BODY(name, Name, NAME, params, args, fixed, body_params, body_args, root, ...) \
     int MPIDI_NUMACOLL_##name body_params;
 NC_COLLECTIVES(NC_DECLARE_BODY)
 #undef NC_DECLARE_BODY

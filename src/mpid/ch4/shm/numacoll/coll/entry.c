@@ -6,6 +6,7 @@
 #include "mpiimpl.h"
 #ifdef NUMACOLL_BUILD_SHM
 #include "bodies.h"
+#include "../mpich/answers.h"
 #include "../mpich/comm.h"
 #else
 #include "numacoll_table.h"
@@ -35,7 +36,11 @@ static _Thread_local MPIR_Comm *handed_back;
 
 #ifdef NUMACOLL_BUILD_SHM
 
-#define NC_FIRST(first, ...) first
+#define NC_FIRST(first, ...)  first
+#define NC_AND_THE_ENTRY(...) (__VA_ARGS__, entry)
+
+/* Instead of the number of a csel entry: a variable selects numacoll. */
+enum { NC_BY_VARIABLE = -3 };
 
 /* The whole of an entry point. args: its parameters, for MPICH's functions; body_args: the
  * arguments of the body; root: as for MPIDI_NUMACOLL_watch_call; direct, entry: as for
@@ -59,28 +64,46 @@ static _Thread_local MPIR_Comm *handed_back;
     } \
     return mpi_errno;
 
-/* What MPIR_<Name> calls, as maint/graft edits it. _selected: whether a variable selects numacoll;
- * MPICH then calls _intra_numacoll. _csel_entry: MPICH calls it if an entry of a selection file
- * selects numacoll; `entry` is the number of its parameters, -1 if it has none. */
-#define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root) \
-    int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
+/* What MPICH calls at the level of MPIR, as maint/graft edits it. _serves: MPIR_<Name> asks whether
+ * numacoll serves the call, because a variable selects it or the selection files did for such a
+ * call before; if so it does, and *error is the call's. _intra_numacoll: a variable selects
+ * numacoll, and MPICH comes another way. _csel_entry: an entry of a selection file selects
+ * numacoll; `entry` is the number of its parameters, -1 if it has none. */
+#define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked) \
+    static inline int enter_##name NC_AND_ENTRY params \
     { \
-        return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && \
-               MPIDI_NUMACOLL_selected(NC_COLL_##NAME); \
+        NC_ENTER(name, NAME, args, body_args, root, entry == NC_BY_VARIABLE, \
+                 entry == NC_BY_VARIABLE ? -1 : entry, MPIR_##Name##_allcomm_auto, fixed) \
+    } \
+    int MPIR_##Name##_numacoll_serves NC_AND_ERROR params \
+    { \
+        int entry = NC_BY_VARIABLE; \
+        if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) \
+            return 0; \
+        if (!MPIDI_NUMACOLL_selected(NC_COLL_##NAME)) { \
+            if (MPIR_CVAR_##NAME##_INTRA_ALGORITHM != MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto || \
+                !MPIDI_NUMACOLL_has_answers(comm)) \
+                return 0; \
+            entry = MPIDI_NUMACOLL_answered(comm, NC_COLL_##NAME, MPIDI_NUMACOLL_ask asked); \
+            if (entry == NC_NO_ANSWER) \
+                return 0; \
+        } \
+        *error = enter_##name NC_AND_THE_ENTRY args; \
+        return 1; \
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        NC_ENTER(name, NAME, args, body_args, root, MPIDI_NUMACOLL_selected(NC_COLL_##NAME), -1, \
-                 MPIR_##Name##_allcomm_auto, fixed) \
+        int entry = MPIDI_NUMACOLL_selected(NC_COLL_##NAME) ? NC_BY_VARIABLE : -1; \
+        return enter_##name NC_AND_THE_ENTRY args; \
     } \
     int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \
     { \
-        NC_ENTER(name, NAME, args, body_args, root, false, entry, MPIR_##Name##_allcomm_auto, \
-                 fixed) \
+        MPIDI_NUMACOLL_remember(comm, NC_COLL_##NAME, MPIDI_NUMACOLL_ask asked, entry); \
+        return enter_##name NC_AND_THE_ENTRY args; \
     }
 
 /* What MPICH calls at the level of its posix shared-memory module. */
-#define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root) \
+#define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, ...) \
     int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_ENTRY params \
     { \
         NC_ENTER(name, NAME, args, body_args, root, false, entry, MPIR_##Name##_impl, fixed) \
@@ -93,11 +116,6 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
 /* The entry points of NC_ENTRY without the posix shared-memory module: numacoll can be selected,
  * but every call is handed back to MPICH, as MPIR_CVAR_COLLECTIVE_FALLBACK says. */
 #define NC_STUB(name, Name, NAME, params, args, fixed, ...) \
-    int MPIR_##Name##_numacoll_selected(MPIR_Comm *comm) \
-    { \
-        return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && \
-               MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll; \
-    } \
     int MPIR_##Name##_intra_numacoll params \
     { \
         int mpi_errno = MPI_SUCCESS; \
@@ -108,6 +126,14 @@ NC_POSIX_COLLECTIVES(NC_POSIX_ENTRY)
         NC_HAND_BACK(MPIR_##Name##_allcomm_auto, args, comm, fixed); \
     fn_fail: \
         return mpi_errno; \
+    } \
+    int MPIR_##Name##_numacoll_serves NC_AND_ERROR params \
+    { \
+        if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || \
+            MPIR_CVAR_##NAME##_INTRA_ALGORITHM != MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll) \
+            return 0; \
+        *error = MPIR_##Name##_intra_numacoll args; \
+        return 1; \
     } \
     int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \
     { \

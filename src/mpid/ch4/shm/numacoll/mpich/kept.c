@@ -221,6 +221,8 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
 {
     forget_counts(kept);
     memset(&kept->numbers, 0, sizeof kept->numbers); /* an operation may have another handle */
+    MPL_free(kept->answers);                         /* they were about another communicator */
+    kept->answers = NULL;
     kept->calls = state->calls;
     kept->node_calls = state->node_calls;
     kept->context = state->context;

@@ -13,7 +13,7 @@ struct row {
 };
 
 enum {
-    ROWS = 23 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
+    ROWS = 24 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
            2 * NC_NONBLOCKING_COUNT
 };
 static struct row rows[ROWS];
@@ -155,6 +155,9 @@ void MPIDI_NUMACOLL_pvars_register(void)
     add(&used, true, NC_AT(copied_xpmem), 1,
         "bytes copied out of the mapped buffer of another process of the node (XPMEM)",
         "numacoll_copied_xpmem_bytes");
+    add(&used, true, NC_AT(answered), 1,
+        "calls for which selection files had chosen numacoll before and were not asked again",
+        "numacoll_remembered_calls");
     add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll",
         "numacoll_messages");
     add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");
