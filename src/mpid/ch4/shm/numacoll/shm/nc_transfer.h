@@ -188,8 +188,9 @@ static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
  * its shared buffers, or, with NC_IN_WINDOW, what direct->window_place says; 0: not there. */
 uint64_t nc_transfer_place(const struct nc_transfer *transfer, const char *bytes, size_t n);
 
-/* Where this process has mapped a place that is not 0, which `rank` has told. Only as long as that
- * rank is in the operation and waits for this one: afterwards it may free the window. */
+/* Where this process has mapped a place that is not 0, which `rank` has told. To be called, and
+ * what it returns to be used, only as long as that rank is in the operation and waits for this one:
+ * afterwards it may free the window. */
 char *nc_transfer_at(const struct nc_transfer *transfer, int rank, uint64_t place);
 
 /* Where the rest of a contiguous stream is, which this rank writes. */
