@@ -655,6 +655,27 @@ static void reduces_out_of_shared_buffers(void **state)
     assert_true(has_streamed_results());
 }
 
+/* A message has a place only if the shared buffers have it whole: a byte more, and it has none. */
+static void places(void **state)
+{
+    enum { ME = 1, BYTES = 1000, BEGIN = 100 };
+    static char memory[2 * BYTES]; /* of rank ME, and behind that of the other rank */
+    char *const shared[] = {memory + BYTES, memory};
+    const size_t shared_bytes[] = {BYTES, BYTES};
+    struct nc_direct direct = {.shared = shared, .shared_bytes = shared_bytes};
+    struct nc_queue queue = {.rank = ME};
+    struct nc_transfer t = {.queue = &queue, .direct = &direct};
+
+    (void) state;
+    assert_int_equal(nc_transfer_place(&t, memory + BEGIN, BYTES - BEGIN), BEGIN);
+    assert_ptr_equal(nc_transfer_at(&t, ME, BEGIN), memory + BEGIN);
+    assert_int_equal(nc_transfer_place(&t, memory + BEGIN, BYTES - BEGIN + 1), 0);
+    assert_int_equal(nc_transfer_place(&t, memory + BYTES - 1, 1), BYTES - 1);
+    assert_int_equal(nc_transfer_place(&t, memory + BYTES - 1, 2), 0);
+    assert_int_equal(nc_transfer_place(&t, memory + BYTES - 1, SIZE_MAX), 0);
+    assert_int_equal(nc_transfer_place(&t, memory + BYTES, 1), 0);
+}
+
 static void lengths_that_differ(void **state)
 {
     (void) state;
@@ -1608,6 +1629,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(out_of_windows),
                                        cmocka_unit_test(copied_together),
                                        cmocka_unit_test(reduces_out_of_shared_buffers),
+                                       cmocka_unit_test(places),
                                        cmocka_unit_test(lengths_that_differ),
                                        cmocka_unit_test(many_more_ranks_than_processors),
                                        cmocka_unit_test(several_numa_nodes),

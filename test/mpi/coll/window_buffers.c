@@ -1,9 +1,9 @@
 /* Tests collectives whose buffers are in windows (MPI_Win_allocate, MPI_Win_allocate_shared): of
  * all ranks, or of half of them; beside buffers of MPI_Alloc_mem and of memory that is private; in
  * a window's own communicator and in others; a neighbour's part of a window; with RMA in between;
- * and in windows that are freed and made again between calls, or have private memory in their
- * place. Without a node that has all ranks, or where sharing is refused, the data must be right as
- * well.
+ * in windows that are freed and made again between calls, or have private memory in their place;
+ * and of messages that begin in a window and end behind it. Without a node that has all ranks, or
+ * where sharing is refused, the data must be right as well.
  *
  *   window_buffers [ROUNDS [LONG]]    messages of more than LONG bytes must go straight out of a
  *                                     window that all ranks of a call have, and out of no other */
@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "nctest.h"
 
@@ -36,21 +37,21 @@ static int draw(int below)
 
 /* ---- windows ---- */
 
-/* A window of all ranks or of half of them. This rank's memory in it is its own part, or that of
- * another rank, if MPI allows that. */
-static void make_window(int kind)
+/* A window of all ranks or of half of them: made by MPI_Win_allocate_shared (shared), or by
+ * MPI_Win_allocate; each rank's part begins with a page (apart), or right behind the one before.
+ * This rank's memory in it is its own part; or, if shared, that of the rank `shift` ranks on. */
+static void make_window_so(int kind, bool shared, bool apart, int shift)
 {
     MPI_Comm comm = kind == OF_ALL ? MPI_COMM_WORLD : comms[HALF];
-    bool shared = draw(2) && !nc_several_nodes();
-    int shift = draw(nc_size), rank, size, unit;
     struct nc_pvar inside[NC_COLLECTIVE_COUNT];
+    int rank, size, unit;
     MPI_Aint bytes;
     MPI_Info info;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Info_create(&info);
-    MPI_Info_set(info, "alloc_shared_noncontig", draw(2) ? "true" : "false");
+    MPI_Info_set(info, "alloc_shared_noncontig", apart ? "true" : "false");
     nc_inside_begins(inside);
     if (shared) {
         MPI_Win_allocate_shared(PART, 1, info, comm, &memory[kind], &windows[kind]);
@@ -60,6 +61,14 @@ static void make_window(int kind)
     }
     nc_inside_ends(inside);
     MPI_Info_free(&info);
+}
+
+static void make_window(int kind)
+{
+    bool shared = draw(2) && !nc_several_nodes();
+    int shift = draw(nc_size);
+
+    make_window_so(kind, shared, draw(2), shift);
 }
 
 static void free_window(int kind)
@@ -291,6 +300,70 @@ static void round_of_calls(int round)
     }
 }
 
+/* ---- messages that leave a window ---- */
+
+enum { WITHIN = 65536 }; /* so many bytes of such a message are in the window */
+
+/* A window of all ranks, with private memory right behind it in the last rank, whose part is the
+ * last one there. *leaving: where a message begins that leaves it; NULL on the other ranks. A
+ * window may be where there is no room behind it; mostly the next one is elsewhere. False, and no
+ * window: there was room behind none. */
+static bool make_window_to_leave(char **leaving)
+{
+    enum { TRIES = 20 };
+    size_t page = (size_t) sysconf(_SC_PAGESIZE), part = (PART + page - 1) / page * page;
+    int found = 0, last = nc_size - 1;
+
+    *leaving = NULL;
+    for (int i = 0; i < TRIES && !found; i++) {
+        make_window_so(OF_ALL, false, true, 0);
+        if (nc_rank == last) {
+            char *end = memory[OF_ALL] + part, *behind = private_at(end);
+            found = behind == end;
+            if (found)
+                *leaving = end - WITHIN;
+            else
+                munmap(behind, PART);
+        }
+        nc_bcast(&found, 1, MPI_INT, last, MPI_COMM_WORLD);
+        if (!found)
+            free_window(OF_ALL);
+    }
+    return found;
+}
+
+/* Calls in which a buffer of the last rank leaves the window, and all others are in it: what is
+ * sent and what is received, at the root and elsewhere. Where others have mapped the window, they
+ * have other memory behind it, or none. */
+static void leave_window(void)
+{
+    char *leaving;
+
+    if (!make_window_to_leave(&leaving)) {
+        if (least >= 0)
+            nc_fail("no window has room behind it", 0, 0);
+        return;
+    }
+    for (int i = 0; i < 4 * CALLS; i++) {
+        struct call c = {.comm = MPI_COMM_WORLD,
+                         .rank = nc_rank,
+                         .size = nc_size,
+                         .root = i & 1 ? nc_size - 1 : 0,
+                         .seed = i,
+                         .in = (unsigned *) memory[OF_ALL],
+                         .out = (unsigned *) (memory[OF_ALL] + PART / 2)};
+        if (leaving)
+            *(i & 2 ? &c.out : &c.in) = (unsigned *) leaving;
+        /* none reaches to where another one begins */
+        c.count = (LONGEST - WITHIN - draw(LONGEST / 8)) / (int) sizeof *c.in;
+        c.count /= calls[i / 4].blocks ? nc_size : 1;
+        calls[i / 4].function(&c);
+    }
+    if (leaving)
+        munmap(leaving + WITHIN, PART);
+    free_window(OF_ALL);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 12;
@@ -309,6 +382,8 @@ int main(int argc, char **argv)
     MPI_Alloc_mem(PART, MPI_INFO_NULL, &memory[ALLOC_MEM]);
     for (int i = 0; i < rounds; i++)
         round_of_calls(i);
+    if (nc_size > 1)
+        leave_window();
     MPI_Free_mem(memory[ALLOC_MEM]);
     munmap(memory[PRIVATE], PART);
     for (int i = 1; i < COMMS; i++)

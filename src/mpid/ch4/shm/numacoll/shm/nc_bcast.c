@@ -84,7 +84,8 @@ static bool is_for_two(const struct nc_bcast *b)
 }
 
 /* As write_inline, for a message that stays where it is: all ranks read it there. */
-static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_stream *stream)
+static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_stream *stream,
+                         const struct nc_origin *origin)
 {
     struct nc_queue *q = b->transfer.queue;
     struct nc_children all = children(p, 0, p->place->children);
@@ -92,13 +93,13 @@ static void write_origin(struct nc_bcast *b, const struct part *p, struct nc_str
     int other = nc_queue_next(q, q->rank);
     struct nc_joint joint;
     bool together = is_for_two(b) &&
-                    nc_joint_begin(&b->transfer, &joint, stream, other,
+                    nc_joint_begin(&joint, origin, other,
                                    control ? control : nc_queue_recv_control(q, other));
 
     if (control)
-        nc_transfer_point(&b->transfer, control, stream);
+        nc_transfer_point(&b->transfer, control, stream, origin);
     else
-        nc_transfer_point_children(&b->transfer, &all, stream);
+        nc_transfer_point_children(&b->transfer, &all, stream, origin);
     if (together)
         nc_joint_help_all(&b->transfer, &joint, 1);
 }
@@ -230,10 +231,11 @@ static int read_message(struct nc_bcast *b, const struct part *p, struct nc_stre
 static bool write_message(struct nc_bcast *b, const struct part *p, struct nc_stream *stream,
                           int *copied)
 {
-    bool direct = nc_transfer_is_direct(&b->transfer, stream);
+    struct nc_origin origin;
+    bool direct = nc_transfer_is_direct(&b->transfer, stream, &origin);
 
     if (direct)
-        write_origin(b, p, stream);
+        write_origin(b, p, stream, &origin);
     else
         *copied = nc_transfer_is_inline(stream) ? write_inline(b, p, stream)
                                                 : write_fragments(b, p, stream);

@@ -62,9 +62,10 @@ static void send_first(struct gather *g, struct nc_stream *mine)
     struct nc_transfer *t = g->transfer;
     struct nc_control *control = nc_queue_take_send_control(t->queue, g->told);
     bool alone = g->group && g->readers->count[0] == 1; /* in its group */
+    struct nc_origin origin;
 
     nc_transfer_clear(g->mine);
-    g->direct = !alone && nc_transfer_is_direct(t, mine);
+    g->direct = !alone && nc_transfer_is_direct(t, mine, &origin);
     if (nc_transfer_is_inline(mine)) {
         size_t bytes = nc_stream_rest(mine);
         g->copied = nc_transfer_inline(t, control, 0, mine, 0);
@@ -72,12 +73,11 @@ static void send_first(struct gather *g, struct nc_stream *mine)
         return;
     }
     if (g->direct) {
-        const char *bytes = mine->bytes + mine->at;
         size_t length = nc_stream_rest(mine);
         if (!g->own)
-            nc_joint_begin(t, &t->joint[0], mine, g->told->rank[0][0], control);
-        nc_transfer_point(t, control, mine);
-        keep_own(g, bytes, length, length);
+            nc_joint_begin(&t->joint[0], &origin, g->told->rank[0][0], control);
+        nc_transfer_point(t, control, mine, &origin);
+        keep_own(g, origin.bytes, length, length);
         return;
     }
     nc_transfer_begin(t, g->mine, mine, t->queue->rank);
@@ -210,9 +210,10 @@ static void read_there(struct gather *g, struct nc_flow *flow)
 {
     struct nc_transfer *t = g->transfer;
     struct nc_control *control = nc_queue_take_recv_control(t->queue, flow->rank);
+    uint64_t place = nc_joint_place(t, flow);
 
-    if (nc_joint_is_possible(t, flow)) {
-        nc_joint_offer(t, &t->joint[g->joint++], flow, control);
+    if (place) {
+        nc_joint_offer(t, &t->joint[g->joint++], flow, place, control);
         return;
     }
     if (flow->header.direct)

@@ -62,16 +62,17 @@ static struct nc_origin origin_of(const struct nc_flow *flow)
     return origin;
 }
 
-bool nc_joint_is_possible(const struct nc_transfer *t, const struct nc_flow *flow)
+uint64_t nc_joint_place(const struct nc_transfer *t, const struct nc_flow *flow)
 {
     const struct nc_stream *s = flow->stream;
 
-    return flow->header.direct && s->bytes && nc_stream_rest(s) > 0 && origin_of(flow).place &&
-           nc_transfer_place(t, s->bytes + s->at, nc_stream_rest(s));
+    if (!flow->header.direct || !s->bytes || nc_stream_rest(s) == 0 || !origin_of(flow).place)
+        return 0;
+    return nc_transfer_place(t, s->bytes + s->at, nc_stream_rest(s));
 }
 
 void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struct nc_flow *flow,
-                    struct nc_control *control)
+                    uint64_t place, struct nc_control *control)
 {
     struct nc_stream *s = flow->stream;
     struct nc_origin origin = origin_of(flow);
@@ -87,7 +88,7 @@ void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struc
                            .other = flow->rank,
                            .how = flow->how};
     s->at += header.total;
-    *j->offer = (struct nc_offer){.place = nc_transfer_place(t, j->to, j->bytes)};
+    *j->offer = (struct nc_offer){.place = place};
     nc_transfer_put(t, control, 0, &header, control->payload); /* H1 */
 }
 
@@ -110,11 +111,12 @@ bool nc_joint_is_there(const struct nc_transfer *t, const struct nc_joint *j)
 bool nc_joint_receive(const struct nc_transfer *t, const struct nc_flow *flow, int writer)
 {
     struct nc_readers reader = nc_queue_one(t->queue, writer);
+    uint64_t place = nc_joint_place(t, flow);
     struct nc_joint j;
 
-    if (!nc_joint_is_possible(t, flow) || !nc_queue_send_control_is_free(t->queue))
+    if (!place || !nc_queue_send_control_is_free(t->queue))
         return false;
-    nc_joint_offer(t, &j, flow, nc_queue_take_send_control(t->queue, &reader));
+    nc_joint_offer(t, &j, flow, place, nc_queue_take_send_control(t->queue, &reader));
     while (nc_joint_copy(t, &j)) /* H2 */
         ;
     nc_queue_await(t->queue, j.told, last_of(&j)); /* H3 */
@@ -123,13 +125,11 @@ bool nc_joint_receive(const struct nc_transfer *t, const struct nc_flow *flow, i
 
 /* ---- the writer ---- */
 
-bool nc_joint_begin(const struct nc_transfer *t, struct nc_joint *j, const struct nc_stream *stream,
-                    int reader, struct nc_control *told)
+bool nc_joint_begin(struct nc_joint *j, const struct nc_origin *message, int reader,
+                    struct nc_control *told)
 {
-    const char *from = stream->bytes + stream->at;
-
-    *j = (struct nc_joint){.told = told, .from = from, .other = reader};
-    return nc_transfer_place(t, from, nc_stream_rest(stream)) != 0;
+    *j = (struct nc_joint){.told = told, .from = message->bytes, .other = reader};
+    return message->place != 0;
 }
 
 static void accept(const struct nc_transfer *t, struct nc_joint *j, struct nc_control *control)

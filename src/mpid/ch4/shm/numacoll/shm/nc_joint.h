@@ -3,7 +3,7 @@
  * first. nc_bcast, nc_scatter and nc_gather call it; no MPI. PROTOCOLS.md, section 3.8.
  *
  * The reader of the message
- *   nc_joint_is_possible   says whether both buffers are where the other side reaches them
+ *   nc_joint_place         says where the message goes, if each side reaches the other's buffer
  *   nc_joint_receive       offers, copies, and awaits the writer's pieces; or, one by one,
  *   nc_joint_offer         announces where the message is to go
  *   nc_joint_copy          takes a piece and copies it, until all are taken
@@ -53,13 +53,14 @@ bool nc_joint_takes_own(const struct nc_transfer *transfer, const struct nc_stre
 bool nc_joint_copy_own(const struct nc_transfer *transfer, struct nc_stream *from,
                        struct nc_stream *to, int *error);
 
-/* Reader: whether a message that it has met is in shared memory, and goes there. */
-bool nc_joint_is_possible(const struct nc_transfer *transfer, const struct nc_flow *flow);
+/* Reader: the place where a message goes that it has met, if both are in shared memory; 0: they are
+ * not. */
+uint64_t nc_joint_place(const struct nc_transfer *transfer, const struct nc_flow *flow);
 
 /* Reader: offers, in a control slot that it has taken for the writer, to copy together what of the
- * message fits its stream, and announces that (R1). It counts as received. */
+ * message fits its stream, which is at `place`, and announces that (R1). It counts as received. */
 void nc_joint_offer(const struct nc_transfer *transfer, struct nc_joint *joint,
-                    const struct nc_flow *flow, struct nc_control *control);
+                    const struct nc_flow *flow, uint64_t place, struct nc_control *control);
 
 /* Either side: takes a piece and copies it. False: all are taken. */
 bool nc_joint_copy(const struct nc_transfer *transfer, struct nc_joint *joint);
@@ -74,10 +75,10 @@ struct nc_awaited nc_joint_rest(const struct nc_transfer *transfer, const struct
  * worth it; then it is to be copied as any message. */
 bool nc_joint_receive(const struct nc_transfer *transfer, const struct nc_flow *flow, int writer);
 
-/* Writer: notes a message for one reader, the rest of a stream, which it is about to announce in
- * `told`. False: it is not in shared memory, there is nothing to copy together. */
-bool nc_joint_begin(const struct nc_transfer *transfer, struct nc_joint *joint,
-                    const struct nc_stream *stream, int reader, struct nc_control *told);
+/* Writer: notes a message for one reader, which it is about to announce in `told`. False: it is not
+ * in shared memory, there is nothing to copy together. */
+bool nc_joint_begin(struct nc_joint *joint, const struct nc_origin *message, int reader,
+                    struct nc_control *told);
 
 /* Writer: takes the offer that the reader has announced in `control`; copies pieces until all are
  * taken, and announces each of them (R1). */

@@ -64,31 +64,34 @@ static struct posted posted_by(const struct shared *s, int rank)
 static enum nc_shared_outcome judge(struct shared *s, size_t bytes)
 {
     struct nc_transfer *t = s->transfer;
-    struct nc_stream none = {.length = 0};
     bool all_share = true, all_equal = true;
 
     for (int r = 0; r < (int) t->queue->geometry.ranks; r++) {
-        struct nc_flow flow;
+        struct nc_flow *flow = &t->flow[r];
         struct posted posted;
-        nc_transfer_meet(t, &flow, nc_queue_send_control(t->queue, r), &none, r, 1);
+        nc_transfer_meet(t, flow, nc_queue_send_control(t->queue, r), NULL, r, 1);
+        flow->operand = flow->result = NULL;
         posted = posted_by(s, r);
-        all_share = all_share && flow.header.direct;
-        all_equal = all_equal && flow.header.total == bytes &&
+        all_share = all_share && flow->header.direct;
+        all_equal = all_equal && flow->header.total == bytes &&
                     posted.element == s->kernel->element && posted.root == s->root;
     }
     return !all_equal ? NC_SHARED_UNEQUAL : all_share ? NC_SHARED_REDUCED : NC_SHARED_ELSEWHERE;
 }
 
-/* Element `first` of the operand or of the result of a rank. */
+/* Element `first` of the operand or of the result of a rank. The first use in a call looks for the
+ * buffer; it stays in reach until the last one, as this rank uses only buffers of ranks that wait
+ * for it until it is through (Z7, Y4). */
 static char *element_of(const struct shared *s, int rank, bool of_result, size_t first)
 {
-    const struct nc_op_kernel *c = s->kernel;
-    struct posted where = posted_by(s, rank);
+    struct nc_flow *flow = &s->transfer->flow[rank];
+    char **buffer = of_result ? &flow->result : &flow->operand;
 
-    if (rank == s->transfer->queue->rank)
-        return (of_result ? c->result : (char *) c->mine) + first * c->element;
-    return nc_transfer_at(s->transfer, rank, of_result ? where.result : where.mine) +
-           first * c->element;
+    if (!*buffer) {
+        struct posted where = posted_by(s, rank);
+        *buffer = nc_transfer_at(s->transfer, rank, of_result ? where.result : where.mine);
+    }
+    return *buffer + first * s->kernel->element;
 }
 
 /* ---- steps ---- */

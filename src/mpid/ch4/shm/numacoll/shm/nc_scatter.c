@@ -23,20 +23,26 @@ static int *direct_reader(const struct scatter *s, int i)
     return &s->transfer->flow[(int) s->transfer->queue->geometry.ranks - 1 - i].rank;
 }
 
-/* S1, for one message. */
-static void send_at_once(struct scatter *s, struct nc_stream *to, int reader)
+/* S1, for a message that fits a control slot. */
+static void send_inline(struct scatter *s, struct nc_stream *to, int reader)
 {
     struct nc_transfer *t = s->transfer;
     struct nc_control *control = nc_queue_take_recv_control(t->queue, reader);
 
-    if (nc_transfer_is_inline(to)) {
-        nc_transfer_keep_first(
-            &s->copied, nc_transfer_inline(t, control, 0, to, nc_transfer_remote(t, reader)));
-    } else {
-        s->joint += nc_joint_begin(t, &t->joint[s->joint], to, reader, control);
-        nc_transfer_point(t, control, to);
-        *direct_reader(s, s->direct++) = reader;
-    }
+    nc_transfer_keep_first(&s->copied,
+                           nc_transfer_inline(t, control, 0, to, nc_transfer_remote(t, reader)));
+}
+
+/* S1, for a message that is read out of its buffer. */
+static void send_origin(struct scatter *s, struct nc_stream *to, const struct nc_origin *origin,
+                        int reader)
+{
+    struct nc_transfer *t = s->transfer;
+    struct nc_control *control = nc_queue_take_recv_control(t->queue, reader);
+
+    s->joint += nc_joint_begin(&t->joint[s->joint], origin, reader, control);
+    nc_transfer_point(t, control, to, origin);
+    *direct_reader(s, s->direct++) = reader;
 }
 
 /* S1: sends each message that fits a control slot, or that is read out of its buffer; the others
@@ -47,8 +53,11 @@ static void send_first(struct scatter *s, struct nc_stream *to)
     struct nc_queue *q = t->queue;
 
     for (int r = nc_queue_next(q, q->rank); r != q->rank; r = nc_queue_next(q, r)) {
-        if (nc_transfer_is_inline(&to[r]) || nc_transfer_is_direct(t, &to[r]))
-            send_at_once(s, &to[r], r);
+        struct nc_origin origin;
+        if (nc_transfer_is_inline(&to[r]))
+            send_inline(s, &to[r], r);
+        else if (nc_transfer_is_direct(t, &to[r], &origin))
+            send_origin(s, &to[r], &origin, r);
         else
             nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
     }

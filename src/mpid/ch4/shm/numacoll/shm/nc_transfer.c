@@ -85,36 +85,39 @@ int nc_transfer_inline_to_children(const struct nc_transfer *t, const struct nc_
     return copied;
 }
 
-/* Points to the rest of a contiguous stream, which then counts as sent. */
-static struct nc_control_header point_to(const struct nc_transfer *t, struct nc_stream *stream,
-                                         struct nc_origin *origin)
+struct nc_origin nc_transfer_origin(const struct nc_transfer *t, const struct nc_stream *stream)
 {
-    struct nc_control_header header = {.total = nc_stream_rest(stream), .direct = 1};
     const char *bytes = stream->bytes + stream->at;
 
-    *origin = (struct nc_origin){.bytes = bytes,
-                                 .rank = t->queue->rank,
-                                 .place = nc_transfer_place(t, bytes, nc_stream_rest(stream))};
+    return (struct nc_origin){.bytes = bytes,
+                              .rank = t->queue->rank,
+                              .place = nc_transfer_place(t, bytes, nc_stream_rest(stream))};
+}
+
+/* The header of a message that stays where it is: the rest of a stream, which then counts as sent.
+ */
+static struct nc_control_header point_to(struct nc_stream *stream)
+{
+    struct nc_control_header header = {.total = nc_stream_rest(stream), .direct = 1};
+
     stream->at = stream->length;
     return header;
 }
 
 void nc_transfer_point(const struct nc_transfer *t, struct nc_control *control,
-                       struct nc_stream *stream)
+                       struct nc_stream *stream, const struct nc_origin *origin)
 {
-    struct nc_origin origin;
-    struct nc_control_header header = point_to(t, stream, &origin);
+    struct nc_control_header header = point_to(stream);
 
-    nc_transfer_put(t, control, 0, &header, (const char *) &origin);
+    nc_transfer_put(t, control, 0, &header, (const char *) origin);
 }
 
 void nc_transfer_point_children(const struct nc_transfer *t, const struct nc_children *children,
-                                struct nc_stream *stream)
+                                struct nc_stream *stream, const struct nc_origin *origin)
 {
-    struct nc_origin origin;
-    struct nc_control_header header = point_to(t, stream, &origin);
+    struct nc_control_header header = point_to(stream);
 
-    nc_transfer_pass_on(t, children, &header, (const char *) &origin);
+    nc_transfer_pass_on(t, children, &header, (const char *) origin);
 }
 
 void nc_transfer_announce_to_children(const struct nc_transfer *t,

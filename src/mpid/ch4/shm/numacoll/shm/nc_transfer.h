@@ -65,6 +65,9 @@ struct nc_flow {
     /* elements of the message, and of each fragment but the last one; only ranks that reduce use
      * them */
     size_t elements, at_once;
+    /* where this process has mapped the operand and the result of a rank; NULL: it has not looked.
+     * Only nc_reduce_shared uses them */
+    char *operand, *result;
     uint64_t fragments; /* 0: the message is inline */
     /* fragments moved so far; only roots of scatters and gathers use it, and senders of
      * nc_transfer_sends */
@@ -185,19 +188,26 @@ static inline bool nc_transfer_is_inline(const struct nc_stream *stream)
  * its shared buffers, or, with NC_IN_WINDOW, what direct->window_place says; 0: not there. */
 uint64_t nc_transfer_place(const struct nc_transfer *transfer, const char *bytes, size_t n);
 
-/* Where this process has mapped a place that is not 0, which `rank` has told. Only as long as that
- * rank is in the operation and waits for this one: afterwards it may free the window. */
+/* Where this process has mapped a place that is not 0, which `rank` has told. To be called, and
+ * what it returns to be used, only as long as that rank is in the operation and waits for this one:
+ * afterwards it may free the window. */
 char *nc_transfer_at(const struct nc_transfer *transfer, int rank, uint64_t place);
 
-/* Whether the rest of the stream is to be read straight out of its buffer. The caller decides. */
+/* Where the rest of a contiguous stream is, which this rank writes. */
+struct nc_origin nc_transfer_origin(const struct nc_transfer *transfer,
+                                    const struct nc_stream *stream);
+
+/* Whether the rest of the stream is to be read straight out of its buffer; *origin: where it then
+ * is. The caller decides. */
 static inline bool nc_transfer_is_direct(const struct nc_transfer *transfer,
-                                         const struct nc_stream *stream)
+                                         const struct nc_stream *stream, struct nc_origin *origin)
 {
     const struct nc_direct *d = transfer->direct;
 
-    return __builtin_expect(d != NULL, 0) && stream->bytes && nc_stream_rest(stream) > d->above &&
-           (d->fetch ||
-            nc_transfer_place(transfer, stream->bytes + stream->at, nc_stream_rest(stream)));
+    if (__builtin_expect(d == NULL, 1) || !stream->bytes || nc_stream_rest(stream) <= d->above)
+        return false;
+    *origin = nc_transfer_origin(transfer, stream);
+    return d->fetch || origin->place;
 }
 
 /* Bytes of the payload of a control slot that are to be copied; nc_reduce_shared.c, whose payload
@@ -231,11 +241,13 @@ int nc_transfer_inline_to_children(const struct nc_transfer *transfer,
                                    const struct nc_children *children, struct nc_stream *stream);
 
 /* Writes into a control slot that is taken, or into the receive control slots of children, which it
- * takes, that the rest of the stream is to be read out of its buffer, and announces that. */
+ * takes, that the rest of the stream is to be read out of its buffer, and announces that. origin:
+ * as nc_transfer_is_direct has said. */
 void nc_transfer_point(const struct nc_transfer *transfer, struct nc_control *control,
-                       struct nc_stream *stream);
+                       struct nc_stream *stream, const struct nc_origin *origin);
 void nc_transfer_point_children(const struct nc_transfer *transfer,
-                                const struct nc_children *children, struct nc_stream *stream);
+                                const struct nc_children *children, struct nc_stream *stream,
+                                const struct nc_origin *origin);
 
 /* Passes an inline message, or where a message is, on into the receive control slots of children,
  * which it takes. `payload` is where this rank has received it, its own control slot. */
