@@ -162,9 +162,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*call)(void);
-    } all[] = {{"bcast", bcast},           {"allreduce", allreduce},
-               {"reduce", reduce},         {"reduce_scatter", reduce_scatter},
-               {"alltoall", alltoall},     {"allgatherv", allgatherv}};
+    } all[] = {{"bcast", bcast},       {"allreduce", allreduce},
+               {"reduce", reduce},     {"reduce_scatter", reduce_scatter},
+               {"alltoall", alltoall}, {"allgatherv", allgatherv}};
     enum { ALL = sizeof all / sizeof *all };
     static struct nc_pvar pvars[256];
     int chosen[ALL] = {0}, open;

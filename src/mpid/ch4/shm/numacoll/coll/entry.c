@@ -36,6 +36,12 @@ static _Thread_local MPIR_Comm *handed_back;
 
 #ifdef NUMACOLL_BUILD_SHM
 
+/* Whether a variable selects numacoll. Inline, as every call asks. */
+#define NC_IS_SELECTED(NAME) \
+    MPIDI_NUMACOLL_is_selected(NC_COLL_##NAME, MPIR_CVAR_##NAME##_INTRA_ALGORITHM, \
+                               MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll, \
+                               MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto)
+
 #define NC_FIRST(first, ...)  first
 #define NC_AND_THE_ENTRY(...) (__VA_ARGS__, entry)
 
@@ -68,9 +74,10 @@ enum { NC_BY_VARIABLE = -3 };
  * numacoll serves the call, because a variable selects it or the selection files did for such a
  * call before; if so it does, and *error is the call's. _intra_numacoll: a variable selects
  * numacoll, and MPICH comes another way. _csel_entry: an entry of a selection file selects
- * numacoll; `entry` is the number of its parameters, -1 if it has none. */
+ * numacoll; `entry` is the number of its parameters, -1 if it has none. enter_ is in each of them:
+ * to pass up to twelve arguments on takes longer than what it does. */
 #define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked) \
-    static inline int enter_##name NC_AND_ENTRY params \
+    static inline __attribute__((always_inline)) int enter_##name NC_AND_ENTRY params \
     { \
         NC_ENTER(name, NAME, args, body_args, root, entry == NC_BY_VARIABLE, \
                  entry == NC_BY_VARIABLE ? -1 : entry, MPIR_##Name##_allcomm_auto, fixed) \
@@ -80,7 +87,7 @@ enum { NC_BY_VARIABLE = -3 };
         int entry = NC_BY_VARIABLE; \
         if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) \
             return 0; \
-        if (!MPIDI_NUMACOLL_selected(NC_COLL_##NAME)) { \
+        if (!NC_IS_SELECTED(NAME)) { \
             if (MPIR_CVAR_##NAME##_INTRA_ALGORITHM != MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto || \
                 !MPIDI_NUMACOLL_has_answers(comm)) \
                 return 0; \
@@ -93,7 +100,7 @@ enum { NC_BY_VARIABLE = -3 };
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        int entry = MPIDI_NUMACOLL_selected(NC_COLL_##NAME) ? NC_BY_VARIABLE : -1; \
+        int entry = NC_IS_SELECTED(NAME) ? NC_BY_VARIABLE : -1; \
         return enter_##name NC_AND_THE_ENTRY args; \
     } \
     int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \

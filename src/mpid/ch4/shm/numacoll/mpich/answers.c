@@ -29,6 +29,6 @@ void MPIDI_NUMACOLL_remember(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked
     if (!state->answers)
         state->answers = MPL_calloc(1, sizeof *state->answers, MPL_MEM_COLL);
     if (state->answers)
-        *MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked) =
-            (struct nc_answer){.asked = asked, .entry_plus_2 = entry + 2};
+        *MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked) = (struct nc_answer){
+            .asked = asked, .entry_plus_2 = entry + 2};
 }

@@ -51,8 +51,7 @@ static inline struct nc_answer *MPIDI_NUMACOLL_answer_place(struct nc_answers *a
 
 /* The csel entry that the files have chosen for such a call on comm; NC_NO_ANSWER: it has to be
  * looked up. comm: an intracommunicator. Inline, because calls of a few bytes pass here. */
-static inline int MPIDI_NUMACOLL_answered(MPIR_Comm *comm, enum nc_coll coll,
-                                          struct nc_asked asked)
+static inline int MPIDI_NUMACOLL_answered(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked asked)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
     const struct nc_answer *a = MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked);

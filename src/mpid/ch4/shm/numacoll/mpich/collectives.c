@@ -53,11 +53,8 @@ const char *MPIDI_NUMACOLL_coll_algorithms(enum nc_coll coll)
 /* Whether the collective of a row is selected. */
 static bool selects(int row)
 {
-    int value = *table[row].variable;
-
-    /* an algorithm chosen for this collective beats the list of collectives */
-    return value == table[row].ours ||
-           ((MPIDI_NUMACOLL_listed >> row & 1) && value == table[row].automatic);
+    return MPIDI_NUMACOLL_is_selected(row, *table[row].variable, table[row].ours,
+                                      table[row].automatic);
 }
 
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll)

@@ -42,6 +42,14 @@ extern unsigned MPIDI_NUMACOLL_listed;
  * for them instead of the list (tuned.h). 0: no such files are wanted. */
 extern unsigned MPIDI_NUMACOLL_tuned;
 
+/* Whether a variable selects numacoll for a row, an enum nc_coll or, behind these, an enum
+ * nc_nonblocking_coll. value: of its MPIR_CVAR_<COLL>_INTRA_ALGORITHM, which has these two values
+ * among others. An algorithm chosen for this collective beats the list of collectives. */
+static inline bool MPIDI_NUMACOLL_is_selected(int row, int value, int ours, int automatic)
+{
+    return value == ours || ((MPIDI_NUMACOLL_listed >> row & 1) && value == automatic);
+}
+
 /* Whether the variable MPIR_CVAR_<COLL>_INTRA_ALGORITHM or the list selects numacoll for this
  * collective, and for any collective. */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
