@@ -23,7 +23,7 @@ from .candidates import AGAIN, DEFAULT
 
 MIN_GAIN = math.log(1.03)  # no difference that is smaller counts
 ALL = 8  # values that count as much as those of all algorithms
-SIGMAS = 3  # how far from chance a difference has to be
+SIGMAS = 3  # how far from chance a difference has to be, in standard deviations
 CHANGE, NOTHING = MIN_GAIN, MIN_GAIN / 2
 MIN_LAUNCHES = 3  # with fewer nothing is decided
 MOST_LOSS = math.log(1.1)  # in one state, if there is a gain in another
@@ -184,6 +184,13 @@ def confirmed(chosen, states, label, sized):
         (of, expected(states, label, i)) if of != DEFAULT and holds[i] else (DEFAULT, 1.0)
         for i, (of, _) in enumerate(chosen)
     ]
+
+
+def gain(cells, sized):
+    """What an algorithm gains on the default over all sizes, as a sum of logarithms, whether by
+    chance or not; only of those sizes at which it gains, if the choice may depend on the size."""
+    medians = [median(cell) for cell in cells]
+    return -sum(min(0, m) if sized else m for m in medians)
 
 
 def slower(cells, label):

@@ -43,18 +43,6 @@ def groups_of(labels, states):
     ]
 
 
-def weight(group, sizes):
-    """How long a group takes, beside others."""
-    return len(group.labels) * sum(1 if c == "barrier" else len(sizes) for c in group.collectives)
-
-
-def seconds_of(groups, sizes, launches, seconds):
-    """The seconds that a launch of each group is given, of so many for all launches of all."""
-    left = max(0.1 * seconds, 0.85 * seconds - START * launches * len(groups))
-    all_ = sum(weight(g, sizes) for g in groups) * launches
-    return [left * weight(g, sizes) / all_ for g in groups]
-
-
 def end(process):
     """Ends a job that still runs; mpiexec ends its ranks."""
     if process.poll() is None:
