@@ -45,8 +45,10 @@ class Installation:
         ]
 
     def ask(self, o):
-        """Whether the ranks outnumber the processors, for each of o.ranks."""
-        return [oversubscribed(o, ranks) for ranks in o.ranks]
+        """Whether the ranks outnumber the processors, for each of o.ranks: as numacoll says, which
+        knows a CPU quota; where it does not say, by the processors of this process."""
+        said = [launches.crowded(o.launcher or [self.mpiexec], self.bench, n) for n in o.ranks]
+        return [oversubscribed(o, n) if s is None else s for n, s in zip(o.ranks, said)]
 
 
 class Clock:
