@@ -468,7 +468,8 @@ def by_best(place, o, journal, clock, first, files):
     """The results of launches of those candidates that were the best in one launch of all; a
     collective is confirmed before the next one is measured. first: the groups of the one launch."""
     found = stage(journal, "first")
-    measure(place, o, first, 1, found, clock, plan.FIRST * o.seconds)
+    until = plan.FIRST * o.seconds
+    measure(place, o, first, 1, found, clock, until, plan.OF_FIRST * until)
     results = {(r.collective, r.ranks): r for r in results_of(first, found[0])}
     ranked = [
         one

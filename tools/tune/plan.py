@@ -14,6 +14,7 @@ from .candidates import AGAIN, DEFAULT
 
 # Of the time, what is over when a part has to be done; what it leaves is the next one's
 FIRST = 0.3  # the one launch of all candidates (--quick)
+OF_FIRST = 0.5  # of that is planned for, since what is not done then is left out
 CANDIDATES = 0.75  # the launches of all candidates, before what is chosen is confirmed
 CHECKED = 0.67  # with --check, before what looked slower is measured again
 WRITING = 2.0  # seconds that are left for the files at the end
