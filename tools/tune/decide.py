@@ -23,7 +23,10 @@ from .candidates import AGAIN, DEFAULT
 
 MIN_GAIN = math.log(1.03)  # no difference that is smaller counts
 ALL = 8  # values that count as much as those of all algorithms
-SIGMAS = 3  # how far from chance a difference has to be
+SIGMAS = 3  # how far from chance a difference has to be, in standard deviations
+# The same for --check: to look slower, in the first launches; to be slower, in new ones. Smaller,
+# since both must be so
+LOOKS_SLOWER, IS_SLOWER = 2.5, 2
 CHANGE, NOTHING = MIN_GAIN, MIN_GAIN / 2
 MIN_LAUNCHES = 3  # with fewer nothing is decided
 MOST_LOSS = math.log(1.1)  # in one state, if there is a gain in another
@@ -63,7 +66,7 @@ def judged(cell, margin):
     return Judged(middle, margin, verdict)
 
 
-def judge(cells):
+def judge(cells, sigmas=SIGMAS):
     """Of each size {label: Judged}."""
     result = []
     for i in range(len(cells[AGAIN])):
@@ -75,7 +78,7 @@ def judge(cells):
         itself = believed([y for cell in near[AGAIN] for y in cell], launches, all_)
         # the deviation of a median is 1.2533 times that of a mean; the last factor is as Student's
         free = len(everything) * (1 - 1 / launches)
-        factor = SIGMAS * 1.2533 / math.sqrt(launches) * (1 + 3 / free)
+        factor = sigmas * 1.2533 / math.sqrt(launches) * (1 + 3 / free)
         here = {}
         for label in cells:
             chance = max(all_, itself, believed(differing[label], launches, all_))
@@ -186,6 +189,13 @@ def confirmed(chosen, states, label, sized):
     ]
 
 
-def slower(cells, label):
+def gain(cells, sized):
+    """What an algorithm gains on the default over all sizes, as a sum of logarithms, whether by
+    chance or not; only of those sizes at which it gains, if the choice may depend on the size."""
+    medians = [median(cell) for cell in cells]
+    return -sum(min(0, m) if sized else m for m in medians)
+
+
+def slower(cells, label, sigmas):
     """The numbers of the sizes at which an algorithm loses to the default."""
-    return [i for i, here in enumerate(judge(cells)) if here[label].verdict == LOSS]
+    return [i for i, here in enumerate(judge(cells, sigmas)) if here[label].verdict == LOSS]

@@ -9,6 +9,7 @@ import sys
 
 ROUNDS = 3  # of a launch
 START = 0.5  # seconds that a launch takes beside what it is given, about
+ASKING = 20  # seconds, at most, of a launch that only says on what machine it is
 
 # KiB of shared memory that a communicator's node may take, and the value of MPICH's variable for it
 # where it is not set; a launch makes a communicator for each algorithm, a job has those it needs
@@ -41,18 +42,6 @@ def groups_of(labels, states):
         for (ranks, ls), names in together.items()
         for state in states(ranks)
     ]
-
-
-def weight(group, sizes):
-    """How long a group takes, beside others."""
-    return len(group.labels) * sum(1 if c == "barrier" else len(sizes) for c in group.collectives)
-
-
-def seconds_of(groups, sizes, launches, seconds):
-    """The seconds that a launch of each group is given, of so many for all launches of all."""
-    left = max(0.1 * seconds, 0.85 * seconds - START * launches * len(groups))
-    all_ = sum(weight(g, sizes) for g in groups) * launches
-    return [left * weight(g, sizes) / all_ for g in groups]
 
 
 def end(process):
@@ -125,6 +114,34 @@ def bench(
     result = json.loads(file.read_text())
     file.unlink()
     return result
+
+
+def crowded(launcher, program, ranks):
+    """Whether ranks that are started so outnumber their processors, by their affinity masks or by a
+    CPU quota, as numacoll sees it; None if it does not say."""
+    call = [program, "barrier", "--algorithms", "numacoll", "--rounds", "1", "--seconds", "0.01"]
+    try:
+        process = subprocess.Popen(
+            [*launcher, "-n", str(ranks), *call, "--format", "json"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            universal_newlines=True,
+        )
+    except OSError:
+        return None
+    try:
+        text = process.communicate(timeout=ASKING)[0]
+        return says_crowded(json.loads(text)["machine"]["tuned"])
+    except (subprocess.TimeoutExpired, ValueError, KeyError, TypeError):
+        return None
+    finally:
+        end(process)
+
+
+def says_crowded(machine):
+    """machine: its name for tuned files (mpich/tuned.c); "" where libmpi is another."""
+    return machine.endswith("_crowded") if machine else None
 
 
 def cells_of(result):

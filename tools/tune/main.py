@@ -2,10 +2,12 @@
 
 constants   of the model              state   what has been measured so far
 candidates  what is measured          write   MPICH's selection files
-launches    how                       tuned   a folder of them, and where libmpi looks for it
-decide      what is chosen            report  a page with pictures
+plan        what first, what at all   tuned   a folder of them, and where libmpi looks for it
+launches    how                       report  a page with pictures
+decide      what is chosen
 """
 import datetime
+import math
 import os
 import pathlib
 import shlex
@@ -15,10 +17,11 @@ import subprocess
 import sys
 import time
 
-from . import candidates, constants, decide, launches, options, report, tuned, write
+from . import candidates, constants, decide, launches, options, plan, report, tuned, write
 from .state import Journal, OtherRun
 
-CONFIRMING = 0.25  # of the time is for measuring once more what was chosen
+
+NOTHING_FASTER = "nothing was faster in the first launch"
 
 
 class Failed(Exception):
@@ -38,24 +41,42 @@ class Installation:
         """The words before -n: bound to cores where there are enough."""
         return o.launcher or [
             self.mpiexec,
-            *([] if oversubscribed(ranks) else ["-bind-to", "core"]),
+            *([] if oversubscribed(o, ranks) else ["-bind-to", "core"]),
         ]
 
+    def ask(self, o):
+        """Whether the ranks outnumber the processors, for each of o.ranks: as numacoll says, which
+        knows a CPU quota; where it does not say, by the processors of this process."""
+        said = [launches.crowded(o.launcher or [self.mpiexec], self.bench, n) for n in o.ranks]
+        return [oversubscribed(o, n) if s is None else s for n, s in zip(o.ranks, said)]
 
-def oversubscribed(ranks):
+
+class Clock:
+    """How long the run has taken, with the runs before it that it goes on from."""
+
+    def __init__(self):
+        self.began, self.before = time.monotonic(), 0.0
+
+    def taken(self):
+        return self.before + time.monotonic() - self.began
+
+
+def oversubscribed(o, ranks):
     """Whether they outnumber the processors."""
-    return ranks > len(os.sched_getaffinity(0))
+    return o.crowded.get(ranks, ranks > len(os.sched_getaffinity(0)))
 
 
-def measured_in(ranks):
+def measured_in(o, ranks):
     """The states in which candidates are measured."""
-    return [launches.ALONE, *([launches.BUSY] if oversubscribed(ranks) else [])]
+    busy = oversubscribed(o, ranks) and not o.quick
+    return [launches.ALONE, *([launches.BUSY] if busy else [])]
 
 
-def confirmed_in(ranks):
+def confirmed_in(o, ranks):
     """Those in which files are: a result that is written past the caches takes its reader longer,
     which shows only where it is read."""
-    return [*measured_in(ranks), launches.USING]
+    busy = oversubscribed(o, ranks)
+    return [launches.ALONE, *([launches.BUSY] if busy else []), launches.USING]
 
 
 # ---- what is measured ----
@@ -68,12 +89,12 @@ def labels_for(place, o, model):
     for ranks in o.ranks:
         for collective in o.collectives:
             sizes, sized = [0] if collective == "barrier" else o.sizes, collective in write.SIZED
-            labels = candidates.of(collective, ranks, max(sizes), sized, oversubscribed(ranks))
+            labels = candidates.of(collective, ranks, max(sizes), sized, oversubscribed(o, ranks))
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
             predictions = [
                 candidates.predicted(place.model, collective, s, ranks, model) for s in asked
             ]
-            factor = None if oversubscribed(ranks) else o.factor
+            factor = None if oversubscribed(o, ranks) else o.factor
             chosen[ranks, collective] = candidates.narrowed(labels, predictions, factor)
             left_out += [
                 [collective, ranks, label]
@@ -93,7 +114,7 @@ def run_of(place, o):
         "sizes": o.sizes,
         "launches": o.launches,
         "processors": len(os.sched_getaffinity(0)),
-        "format": 2,  # of the journal
+        "format": 3,  # of the journal
         "quick": o.quick,
         "launcher": o.launcher,
         "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith("MPIR_CVAR_")},
@@ -126,26 +147,42 @@ def model_of(place, o):
     return constants.words(by_level)
 
 
-def describe(place, o, model):
+def describe(place, o, clock, model):
+    """The first line of the journal."""
     labels, left_out = labels_for(place, o, model)
     return {
         "model": model,
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "groups": [list(group) for group in launches.groups_of(labels, measured_in)],
+        "oversubscribed": [oversubscribed(o, ranks) for ranks in o.ranks],
+        "groups": [
+            list(group) for group in launches.groups_of(labels, lambda n: measured_in(o, n))
+        ],
         "left_out": left_out,
+        "seconds": clock.taken(),
     }
 
 
+def begin(place, o, clock):
+    """As describe, of a run that begins."""
+    o.crowded = dict(zip(o.ranks, place.ask(o)))
+    return describe(place, o, clock, model_of(place, o))
+
+
 def dry_run(place, o):
-    described = describe(place, o, [])
+    o.crowded = dict(zip(o.ranks, place.ask(o)))
+    described = describe(place, o, Clock(), [])
     groups = [launches.Group(*g) for g in described["groups"]]
     for group in groups:
         print(f"{', '.join(group.collectives)}, {where(group.ranks, group.state)}:")
         print("".join(f"    {label}\n" for label in group.labels), end="")
     for collective, ranks, label in described["left_out"]:
         print(f"not {label} of {collective}, {ranks} ranks: left out by the model")
-    again = o.launches * sum(len(confirmed_in(ranks)) for ranks in o.ranks)
-    print(f"{o.launches * len(groups)} launches, then {again} to confirm what was chosen")
+    if o.quick:
+        print(f"{len(groups)} launches, then {o.launches} of the best of each collective", end="")
+    else:
+        print(f"{o.launches * len(groups)} launches", end="")
+    again = max(o.launches * len(confirmed_in(o, ranks)) for ranks in o.ranks)
+    print(f", then up to {again} to confirm each choice")
     print(f"at most {o.seconds / 60:.0f} min")
 
 
@@ -157,21 +194,23 @@ def where(ranks, state):
 
 
 class Progress:
-    """Says before each launch how long the others will take, at the pace of those that are done."""
+    """Says before each launch how long the others will take, at the pace of those that are done; or
+    the time that is left, if others will follow. planned: seconds of each."""
 
-    def __init__(self, planned, most):
-        self.left, self.most, self.count = sum(planned), most, len(planned)
+    def __init__(self, planned, others):
+        self.left, self.count, self.others = sum(planned), len(planned), others
         self.given = self.taken = 0.0
         self.done = 0
 
-    def next(self, group, used):
+    def next(self, group, most):
         self.done += 1
         pace = self.taken / self.given if self.given else 1
-        left = min(self.left * pace, max(0.0, self.most - used))
+        left = max(0.0, most) if self.others else min(self.left * pace, max(0.0, most))
+        about = "at most" if self.others else "about"
         names = group.collectives
         what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.state)}"
-        print(f"{text}; about {left / 60:.1f} min left", flush=True)
+        print(f"{text}; {about} {left / 60:.1f} min left", flush=True)
 
     def finished(self, planned, seconds=None):
         """seconds: None if it was done before."""
@@ -182,62 +221,61 @@ class Progress:
             self.given, self.taken = self.given + planned, self.taken + seconds
 
 
-def in_states(groups):
-    """{(ranks, collectives): {state: number of the group}}."""
-    numbers = {}
-    for g, group in enumerate(groups):
-        numbers.setdefault((group.ranks, tuple(group.collectives)), {})[group.state] = g
-    return numbers
+def measure(
+    place,
+    o,
+    groups,
+    count,
+    stage,
+    clock,
+    until,
+    share=None,
+    one_by_one=False,
+    words=(),
+    settings=None,
+):
+    """Makes `count` launches of each group but those that are recorded, in the order of plan.turns,
+    until the clock says `until`. stage: the records, and what appends one. share: the seconds that
+    they are to take; all that are left if None."""
+    records, append = stage
+    others = share is not None
+    if not others:
+        share = max(0, until - clock.taken()) + sum(r["seconds"] for r in records)
+    planned = plan.seconds_of(groups, o.sizes, count, share)
+    asked = [
+        s * (plan.ASKED if oversubscribed(o, group.ranks) else 1)
+        for s, group in zip(planned, groups)
+    ]
+    planned = [s + launches.START for s in planned]
+    progress = Progress(planned * count, others)
+    for number, g in plan.turns(groups, count, one_by_one):
+        group = groups[g]
+        of = [[r for r in records if r["group"] == i] for i in range(len(groups))]
+        if any(r["launch"] == number or "failed" in r for r in of[g]):
+            progress.finished(planned[g])
+            continue
+        left = until - clock.taken()
+        costs = plan.costs(planned, records)
+        done = [count if any("failed" in r for r in rs) else good(rs) for rs in of]
+        least = min(count, decide.MIN_LAUNCHES)
+        if costs[g] > left or g not in plan.affordable(groups, costs, done, left, least):
+            continue
+        progress.next(group, left)
+        began = time.monotonic()
+        launcher, file = place.launcher(o, group.ranks), o.output / "launch.json"
+        seconds = asked[g] / max(1, plan.pace_of(planned, records))
+        with launches.beside(group.state):
+            said = launches.bench(
+                launcher, place.bench, group, o.sizes, seconds, left, file, words, settings
+            )
+        record = {"group": g, "launch": number, "seconds": time.monotonic() - began}
+        append({**record, **content_of(said)})
+        progress.finished(planned[g], record["seconds"])
 
 
-def affordable(groups, costs, done, left):
-    """The numbers of the groups that can be measured often enough to be decided, in their order: in
-    all states or in none. costs: seconds of a launch of each; done: how many there are; left:
-    seconds."""
-    able = []
-    for numbers in in_states(groups).values():
-        need = sum(max(0, decide.MIN_LAUNCHES - done[g]) * costs[g] for g in numbers.values())
-        if need <= left:
-            able += numbers.values()
-            left -= need
-    return able
-
-
-def measure(place, o, groups, records, append, seconds, words=(), settings=None):
-    """Makes the launches that no record is of, while there is time; append(record) keeps one. In
-    turn: one of each group, then the second of each."""
-    given = launches.seconds_of(groups, o.sizes, o.launches, seconds)
-    planned = [s + launches.START for s in given]
-    progress = Progress(planned * o.launches, seconds)
-    file = o.output / "launch.json"
-    for number in range(o.launches):
-        for g, group in enumerate(groups):
-            of = [[r for r in records if r["group"] == i] for i in range(len(groups))]
-            left = seconds - sum(r["seconds"] for r in records)
-            if any(r["launch"] == number or "failed" in r for r in of[g]):
-                progress.finished(planned[g])
-                continue
-            costs = [mean_seconds(of[i], planned[i]) for i in range(len(groups))]
-            done = [
-                o.launches if any("failed" in r for r in rs) else sum("cells" in r for r in rs)
-                for rs in of
-            ]
-            if costs[g] > left or g not in affordable(groups, costs, done, left):
-                continue
-            progress.next(group, seconds - left)
-            began = time.monotonic()
-            launcher = place.launcher(o, group.ranks)
-            with launches.beside(group.state):
-                said = launches.bench(
-                    launcher, place.bench, group, o.sizes, given[g], left, file, words, settings
-                )
-            record = {"group": g, "launch": number, "seconds": time.monotonic() - began}
-            append({**record, **content_of(said)})
-            progress.finished(planned[g], record["seconds"])
-
-
-def mean_seconds(records, planned):
-    return sum(r["seconds"] for r in records) / len(records) if records else planned
+def good(records):
+    """How many launches were good ones."""
+    return sum("cells" in r for r in records)
 
 
 def content_of(said):
@@ -260,11 +298,11 @@ class Result:
     """Of a collective on a number of ranks: sizes; states {state: {label: [ratios of each size]}}
     without the default; times {state: {label: [microseconds of each size]}}; chosen [(label,
     ratio)], or why there is none; again: the Result of what was chosen, measured once more, if it
-    was."""
+    was; left_out: the candidates that did not go on after the first launch."""
 
     def __init__(self, collective, ranks, records, groups):
         """groups: {state: number of the group that it is in}."""
-        self.collective, self.ranks, self.again = collective, ranks, None
+        self.collective, self.ranks, self.again, self.left_out = collective, ranks, None, []
         self.sizes, self.states, self.times, self.chosen = [], {}, {}, []
         own = [r for r in records if r["group"] in groups.values()]
         failed = [r["failed"] for r in own if "failed" in r]
@@ -281,7 +319,7 @@ class Result:
             ratios, times = launches.samples(of)
             del ratios[collective][candidates.DEFAULT]
             self.states[state], self.times[state] = ratios[collective], times[collective]
-        self.sizes = launches.sizes_of(measured[launches.ALONE], collective)
+        self.sizes = launches.sizes_of(next(iter(measured.values())), collective)
         self.chosen = decide.decide([*self.states.values()], self.sized())
 
     def sized(self):
@@ -295,6 +333,10 @@ class Result:
         """Whether something else than the default is chosen at a size."""
         return any(label != candidates.DEFAULT for label, _ in self.chosen)
 
+    def gain(self):
+        """What is expected of the choices, over all sizes, as a sum of logarithms."""
+        return -sum(math.log(ratio) for _, ratio in self.chosen)
+
     def confirm(self, again):
         """again: the Result of what was chosen as MPICH's files have it, labelled MPICH."""
         if again.why:
@@ -307,7 +349,7 @@ class Result:
 
 def results_of(groups, records):
     results = []
-    for (ranks, collectives), of_states in in_states(groups).items():
+    for (ranks, collectives), of_states in plan.in_states(groups).items():
         results += [Result(collective, ranks, records, of_states) for collective in collectives]
     return results
 
@@ -337,7 +379,7 @@ def about(place, o, head, records):
         "packages": machine["packages"],
         "numa_nodes": machine["numa_nodes"],
         "ranks": o.ranks,
-        "oversubscribed": [oversubscribed(ranks) for ranks in o.ranks],
+        "oversubscribed": head["oversubscribed"],
         "collectives": o.collectives,
         "sizes": o.sizes,
         "launcher": o.launcher,
@@ -366,6 +408,11 @@ def say(results, o):
                 changed += 1
         if r.why:
             print(f"{r.collective}, {r.ranks} ranks: keeps its default: {r.why}")
+        elif r.again and not r.differs():
+            print(f"{r.collective}, {r.ranks} ranks: keeps its default: no gain once more")
+        if r.left_out:
+            labels = ", ".join(r.left_out)
+            print(f"{r.collective}, {r.ranks} ranks: left out after one launch: {labels}")
     if not changed:
         print("nothing is faster than the default beyond chance")
     print(f"\nIn {o.output}: mpir.json, ch4.json, posix.json, machine.json. To use them:")
@@ -378,65 +425,124 @@ def say(results, o):
 # ---- files ----
 
 
-def groups_of_files(pairs):
-    """The groups in which files are measured. pairs: (ranks, collective) each."""
+def groups_of_files(o, pairs):
+    """The groups in which files are measured, each collective by itself. pairs: (ranks, collective)
+    each."""
     labels = [candidates.DEFAULT, candidates.AGAIN, candidates.MPICH]
-    return launches.groups_of({pair: labels for pair in pairs}, confirmed_in)
+    return [
+        launches.Group(ranks, [collective], labels, state)
+        for ranks, collective in pairs
+        for state in confirmed_in(o, ranks)
+    ]
 
 
 def by_files(folder):
     """The words and variables with which numacoll-bench measures the files of a folder as MPICH's
     own choice."""
-    return ["--selection-files"], write.files(folder)
+    return {"words": ["--selection-files"], "settings": write.files(folder)}
 
 
-def stage(journal, files=None):
-    """The journal's records of launches with files of these checksums, None: without, and what
-    appends one. With more time a run that goes on may choose something else, of which those of
-    other files say nothing."""
-    records = [r for r in journal.records if r.get("files") == files]
+def stage(journal, name):
+    """The journal's records of a part of the run, and what appends one. name: the part; of what was
+    chosen the checksums of its files and their order: with more time a run that goes on may choose
+    something else, of which the launches with other files say nothing."""
+    records = [r for r in journal.records if r["stage"] == name]
 
     def append(record):
-        journal.append({**record, "files": files})
+        journal.append({**record, "stage": name})
         records.append(record)
 
     return records, append
 
 
-def confirm(place, o, journal, results, base, own):
-    """Measures what was chosen once more, as files that are nowhere else, and keeps what holds."""
-    groups = groups_of_files((r.ranks, r.collective) for r in results if r.differs())
+def by_all(place, o, journal, clock, groups, files):
+    """The results of launches of all candidates; confirmed."""
+    found = stage(journal, "candidates")
+    measure(place, o, groups, o.launches, found, clock, plan.CANDIDATES * o.seconds)
+    results = results_of(groups, found[0])
+    confirm(place, o, journal, clock, results, files)
+    return results
+
+
+def by_best(place, o, journal, clock, first, files):
+    """The results of launches of those candidates that were the best in one launch of all; a
+    collective is confirmed before the next one is measured. first: the groups of the one launch."""
+    found = stage(journal, "first")
+    until = plan.FIRST * o.seconds
+    measure(place, o, first, 1, found, clock, until, plan.OF_FIRST * until)
+    results = {(r.collective, r.ranks): r for r in results_of(first, found[0])}
+    ranked = [
+        one
+        for r in found[0]
+        if "cells" in r
+        for one in plan.ranked(first[r["group"]], r, o.sizes, write.SIZED)
+    ]
+    going_on = plan.going_on(ranked)
+    for n, one in enumerate(going_on):
+        result = best_of(place, o, journal, clock, one, len(going_on) - n, files)
+        if result:
+            results[one.collective, one.ranks] = result
+    for one in ranked:
+        result = results[one.collective, one.ranks]
+        result.left_out = one.others
+        if one not in going_on:
+            result.why = NOTHING_FASTER
+    return [*results.values()]
+
+
+def best_of(place, o, journal, clock, one, remaining, files):
+    """The confirmed result of a plan.Ranked, of so many that remain; None: there is no time."""
+    found = stage(journal, ["candidates", one.collective, one.ranks])
+    until = o.seconds - plan.WRITING
+    left, states = until - clock.taken(), len(confirmed_in(o, one.ranks))
+    if not found[0] and not plan.can_be_confirmed(one, o.launches, states, left):
+        return None
+    part = plan.part_of(max(0, left), remaining)
+    groups = [launches.Group(one.ranks, [one.collective], one.labels, launches.ALONE)]
+    share = plan.OF_CANDIDATES * part
+    measure(place, o, groups, o.launches, found, clock, until, share)
+    results = results_of(groups, found[0])
+    confirm(place, o, journal, clock, results, files, part - share)
+    return results[0]
+
+
+def confirm(place, o, journal, clock, results, files, share=None):
+    """Measures what was chosen once more, as files that are nowhere else, the largest gain first,
+    and keeps what holds. files: those of which the chosen ones are made; share: as of measure."""
+    differing = sorted((r for r in results if r.differs()), key=lambda r: -r.gain())
+    groups = groups_of_files(o, [(r.ranks, r.collective) for r in differing])
     trial = o.output / "unconfirmed"
-    if groups:
-        print("what was chosen once more, as the files have it:")
+    if not groups:
+        return
+    print("what was chosen once more, as the files have it:")
     trial.mkdir(exist_ok=True)
-    write.write(trial, decided(results), base, own)
-    records, append = stage(journal, {name: tuned.sha256(trial / name) for name in tuned.FILES})
-    measure(place, o, groups, records, append, CONFIRMING * o.seconds, *by_files(trial))
-    again = {(r.collective, r.ranks): r for r in results_of(groups, records)}
-    for r in results:
-        if r.differs():
-            r.confirm(again[r.collective, r.ranks])
+    write.write(trial, decided(results), *files)
+    sums = {name: tuned.sha256(trial / name) for name in tuned.FILES}
+    order = [[r.collective, r.ranks] for r in differing]
+    found = stage(journal, {"files": sums, "order": order})
+    until = o.seconds - plan.WRITING
+    measure(place, o, groups, o.launches, found, clock, until, share, True, **by_files(trial))
+    again = {(r.collective, r.ranks): r for r in results_of(groups, found[0])}
+    for r in differing:
+        r.confirm(again[r.collective, r.ranks])
     shutil.rmtree(str(trial))
 
 
 def tune(place, o):
+    clock = Clock()
     try:
-        journal = Journal(
-            o.output / "journal", run_of(place, o), lambda: describe(place, o, model_of(place, o))
-        )
+        journal = Journal(o.output / "journal", run_of(place, o), lambda: begin(place, o, clock))
     except OtherRun as other:
         raise Failed(f"{o.output}/journal is of another run ({other}): remove it to begin anew")
+    clock.before = journal.before
+    o.crowded = dict(zip(o.ranks, journal.head["oversubscribed"]))
     groups = [launches.Group(*g) for g in journal.head["groups"]]
-    records, append = stage(journal)
-    measure(place, o, groups, records, append, (1 - CONFIRMING) * o.seconds)
-    results = results_of(groups, records)
-    if not any(r.chosen for r in results):
+    files = write.read(place.share), write.read(place.share / "mpich")
+    results = (by_best if o.quick else by_all)(place, o, journal, clock, groups, files)
+    if not any(r.states or r.why == NOTHING_FASTER for r in results):
         raise Failed("nothing was measured: " + (results[0].why if results else "no launches"))
-    description = about(place, o, journal.head, records)
-    base, own = write.read(place.share), write.read(place.share / "mpich")
-    confirm(place, o, journal, results, base, own)
-    write.write(o.output, decided(results), base, own)
+    write.write(o.output, decided(results), *files)
+    description = about(place, o, journal.head, journal.records)
     chosen = [n for n in o.collectives if any(r.collective == n and r.differs() for r in results)]
     tuned.describe(o.output, {**description, "chosen": chosen})
     if o.report:
@@ -449,30 +555,62 @@ def tune(place, o):
 # ---- check ----
 
 
+def slower(results, sigmas):
+    """{(result's collective, ranks, state, number of the size): its time over the default's} where
+    the files were slower than the default."""
+    return {
+        (r.collective, r.ranks, state, i): decide.expected([cells], candidates.MPICH, i)
+        for r in results
+        for state, cells in r.states.items()
+        for i in decide.slower(cells, candidates.MPICH, sigmas)
+    }
+
+
 def check(place, o):
-    """Measures the default and the files of a folder in turn."""
-    known, records = tuned.described(o.check), []
+    """Measures the default and the files of a folder in turn; what looks slower, which some do by
+    chance, in new launches again."""
+    clock, known = Clock(), tuned.described(o.check)
     if not {"sizes", "launcher", "collectives", "ranks"} <= set(known):
         raise Failed(f"{o.check}: machine.json does not say what was measured")
-    o.sizes, o.output = known["sizes"], o.check
+    o.sizes, o.output, o.ranks = known["sizes"], o.check, known["ranks"]
     o.launcher = o.launcher or known["launcher"]
+    o.crowded = dict(zip(o.ranks, place.ask(o)))
     chosen = known["chosen"]
     print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
-    groups = groups_of_files((n, name) for n in known["ranks"] for name in chosen)
-    measure(place, o, groups, records, records.append, o.seconds, *by_files(o.check))
-    slower = unknown = 0
-    for r in results_of(groups, records):
+
+    def results(groups, until):
+        records = []
+        stage_ = records, records.append
+        measure(
+            place, o, groups, o.launches, stage_, clock, until, one_by_one=True, **by_files(o.check)
+        )
+        return results_of(groups, records)
+
+    groups = groups_of_files(o, [(n, name) for n in o.ranks for name in chosen])
+    first = results(groups, plan.CHECKED * o.seconds)
+    once = slower(first, decide.LOOKS_SLOWER)
+    where_once = {(collective, ranks, state) for collective, ranks, state, _ in once}
+    groups = [g for g in groups if (g.collectives[0], g.ranks, g.state) in where_once]
+    if groups:
+        print("what looked slower once more:")
+    second = results(groups, o.seconds)
+    unknown = 0
+    for r in first:
         if r.why:
             print(f"{r.collective}, {r.ranks} ranks: not checked: {r.why}")
             unknown += 1
-        for state, cells in r.states.items():
-            for i in decide.slower(cells, candidates.MPICH):
-                ratio = decide.expected([cells], candidates.MPICH, i)
-                what = f"{r.at(i)}, {where(r.ranks, state)}"
-                print(f"{what}: slower, {ratio:.2f} of the default's time")
-                slower += 1
-    print(f"{slower} slower than the default beyond chance")
-    return 1 if slower or unknown else 0
+    for r in second:
+        if r.why:
+            print(f"{r.collective}, {r.ranks} ranks: looked slower, not measured again: {r.why}")
+            unknown += 1
+    twice = slower(second, decide.IS_SLOWER)
+    twice = {point: ratio for point, ratio in twice.items() if point in once}
+    text = {(r.collective, r.ranks): r.at for r in second}
+    for (collective, ranks, state, i), ratio in twice.items():
+        what = f"{text[collective, ranks](i)}, {where(ranks, state)}"
+        print(f"{what}: slower, {ratio:.2f} of the default's time")
+    print(f"{len(twice)} slower than the default beyond chance")
+    return 1 if twice or unknown else 0
 
 
 # ---- install ----

@@ -159,6 +159,7 @@ def parse(version, collectives, words):
     o.launches = o.launches or (QUICK_LAUNCHES if o.quick else LAUNCHES)
     usual = QUICK_MINUTES if o.quick else CHECK_MINUTES if o.check else MINUTES
     o.seconds = 60 * (o.time or usual)
+    o.crowded = {}  # {ranks: whether they outnumber the processors}, once that is known
     o.factor = QUICK_FACTOR if o.quick else FACTOR
     o.output = pathlib.Path(o.output).resolve()
     try:

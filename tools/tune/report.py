@@ -130,6 +130,9 @@ def row(result, i, predicted):
 
 def section(result, predicted):
     title = f"<h2>{html.escape(result.collective)}, {result.ranks} ranks</h2>"
+    if result.left_out:
+        names = "; ".join(map(name_of, result.left_out))
+        title += f"<p>Left out after one launch: {html.escape(names)}</p>"
     if result.why:
         return f"{title}<p>Keeps its default: {html.escape(result.why)}</p>"
     head = "<tr>" + "".join(f"<th>{name}</th>" for name in columns(result)) + "</tr>"

@@ -11,13 +11,14 @@ class OtherRun(Exception):
 class Journal:
     """run: what tells runs apart. head: the first line, with the key `run`; describe() gives its
     other keys, and is asked only if there is no journal yet. records: of each launch that is done.
-    """
+    before: the seconds that earlier runs have taken, by the lines."""
 
     def __init__(self, path, run, describe):
         self.path = path
         lines = self.whole_lines() if path.exists() else []
         self.head = lines[0] if lines else {"run": run, **describe()}
         self.records = lines[1:]
+        self.before = sum(line.get("seconds", 0) for line in lines)
         if self.head["run"] != run:
             raise OtherRun(difference(self.head["run"], run))
         self.file = open(str(path), "a")
