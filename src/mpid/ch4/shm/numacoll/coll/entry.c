@@ -42,11 +42,11 @@ static _Thread_local MPIR_Comm *handed_back;
                                MPIR_CVAR_##NAME##_INTRA_ALGORITHM_numacoll, \
                                MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto)
 
-#define NC_FIRST(first, ...)  first
-#define NC_AND_THE_ENTRY(...) (__VA_ARGS__, entry)
+#define NC_FIRST(first, ...) first
 
-/* Instead of the number of a csel entry: a variable selects numacoll. */
-enum { NC_BY_VARIABLE = -3 };
+/* The parameters, and the arguments, with two more: as for MPIDI_NUMACOLL_enter. */
+#define NC_AND_HOW(...) (__VA_ARGS__, bool direct, int entry)
+#define NC_HOW(...)     (__VA_ARGS__, direct, entry)
 
 /* The whole of an entry point. args: its parameters, for MPICH's functions; body_args: the
  * arguments of the body; root: as for MPIDI_NUMACOLL_watch_call; direct, entry: as for
@@ -77,36 +77,42 @@ enum { NC_BY_VARIABLE = -3 };
  * numacoll; `entry` is the number of its parameters, -1 if it has none. enter_ is in each of them:
  * to pass up to twelve arguments on takes longer than what it does. */
 #define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked) \
-    static inline __attribute__((always_inline)) int enter_##name NC_AND_ENTRY params \
+    static inline __attribute__((always_inline)) int enter_##name NC_AND_HOW params \
     { \
-        NC_ENTER(name, NAME, args, body_args, root, entry == NC_BY_VARIABLE, \
-                 entry == NC_BY_VARIABLE ? -1 : entry, MPIR_##Name##_allcomm_auto, fixed) \
+        NC_ENTER(name, NAME, args, body_args, root, direct, entry, MPIR_##Name##_allcomm_auto, \
+                 fixed) \
     } \
     int MPIR_##Name##_numacoll_serves NC_AND_ERROR params \
     { \
-        int entry = NC_BY_VARIABLE; \
+        bool direct = NC_IS_SELECTED(NAME); \
+        int entry = -1; \
         if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) \
             return 0; \
-        if (!NC_IS_SELECTED(NAME)) { \
+        if (!direct) { \
+            const struct nc_answer *answer; \
             if (MPIR_CVAR_##NAME##_INTRA_ALGORITHM != MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto || \
                 !MPIDI_NUMACOLL_has_answers(comm)) \
                 return 0; \
-            entry = MPIDI_NUMACOLL_answered(comm, NC_COLL_##NAME, MPIDI_NUMACOLL_ask asked); \
-            if (entry == NC_NO_ANSWER) \
+            answer = MPIDI_NUMACOLL_answered(comm, NC_COLL_##NAME, MPIDI_NUMACOLL_ask asked); \
+            if (!answer) \
                 return 0; \
+            entry = answer->entry; \
         } \
-        *error = enter_##name NC_AND_THE_ENTRY args; \
+        *error = enter_##name NC_HOW args; \
         return 1; \
     } \
     int MPIR_##Name##_intra_numacoll params \
     { \
-        int entry = NC_IS_SELECTED(NAME) ? NC_BY_VARIABLE : -1; \
-        return enter_##name NC_AND_THE_ENTRY args; \
+        bool direct = true; \
+        int entry = -1; \
+        return enter_##name NC_HOW args; \
     } \
     int MPIR_##Name##_numacoll_csel_entry NC_AND_ENTRY params \
     { \
-        MPIDI_NUMACOLL_remember(comm, NC_COLL_##NAME, MPIDI_NUMACOLL_ask asked, entry); \
-        return enter_##name NC_AND_THE_ENTRY args; \
+        bool direct = false; \
+        if (MPIDI_NUMACOLL_has_answers(comm)) \
+            MPIDI_NUMACOLL_remember(comm, NC_COLL_##NAME, MPIDI_NUMACOLL_ask asked, entry); \
+        return enter_##name NC_HOW args; \
     }
 
 /* What MPICH calls at the level of its posix shared-memory module. */

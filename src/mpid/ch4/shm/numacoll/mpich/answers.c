@@ -2,6 +2,8 @@
 
 #include "answers.h"
 
+#include "selection_file.h"
+
 MPI_Aint MPIDI_NUMACOLL_asked_sum(const MPI_Aint *counts, const MPIR_Comm *comm)
 {
     MPI_Aint sum = 0;
@@ -20,15 +22,19 @@ bool MPIDI_NUMACOLL_asked_alike(const MPI_Aint *counts, const MPIR_Comm *comm)
     return true;
 }
 
+bool MPIDI_NUMACOLL_files_answer(void)
+{
+    return MPIDI_NUMACOLL_files_are_given() || MPIDI_NUMACOLL_tuned;
+}
+
 void MPIDI_NUMACOLL_remember(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked asked, int entry)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
 
-    if (!state || !state->agreed || (asked.op != MPI_OP_NULL && !HANDLE_IS_BUILTIN(asked.op)))
+    if (!state || !state->agreed || !state->answers ||
+        (asked.op != MPI_OP_NULL && !HANDLE_IS_BUILTIN(asked.op)) ||
+        MPIDI_POSIX_COMM(comm, release_gather).num_collective_calls > 0)
         return;
-    if (!state->answers)
-        state->answers = MPL_calloc(1, sizeof *state->answers, MPL_MEM_COLL);
-    if (state->answers)
-        *MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked) = (struct nc_answer){
-            .asked = asked, .entry_plus_2 = entry + 2};
+    *MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked) = (struct nc_answer){.asked = asked,
+                                                                                    .entry = entry};
 }

@@ -1,43 +1,44 @@
 /* What MPICH's selection files have answered: numacoll remembers, per communicator, that they chose
  * it for a call, and with which csel entry. Such a call again does not have to be looked up in the
  * files, which takes 150 instructions in each of two of them. A file's answer depends on the
- * communicator and on what is asked about a call here, and on nothing else that all ranks agree on;
- * what MPICH itself is to serve is not remembered. */
+ * communicator and on what is asked about a call here. What MPICH itself is to serve is not
+ * remembered; nor is anything of a communicator on which MPICH's release_gather is used, which
+ * hands its first calls on, but not those that follow. */
 
 #ifndef NUMACOLL_ANSWERS_H_INCLUDED
 #define NUMACOLL_ANSWERS_H_INCLUDED
 
-#include "state.h"
 #include "collectives.h"
+#include "state.h"
 
 /* What is asked about a call, the column `asked` of collectives.yaml. */
 struct nc_asked {
-    MPI_Aint count;      /* elements */
-    MPI_Aint type_bytes; /* of one of them */
-    MPI_Op op;           /* MPI_OP_NULL: none */
-    int flag;            /* whether in place; in Reduce_scatter, whether all blocks are as long */
+    /* Elements, and bytes of one of them. Without an operation ranks may have other elements for as
+     * many bytes: then they are bytes, so that all ranks ask alike. */
+    MPI_Aint count, type_bytes;
+    MPI_Op op; /* MPI_OP_NULL: none; 0: nothing is asked */
+    int flag;  /* whether in place; in Reduce_scatter, whether all blocks are as long */
 };
 
 /* At most so many calls of a collective are remembered, each of another length in bits. */
-enum { NC_ANSWERS = 16 };
+enum { NC_ANSWERS = 8 };
 
-/* entry: the number of the csel entry, -1: one without parameters; plus 2, so that 0 is none. */
+/* Private memory. entry: the number of the csel entry, -1: one without parameters. */
 struct nc_answers {
     struct nc_answer {
         struct nc_asked asked;
-        int entry_plus_2;
+        int entry;
     } of[NC_COLL_COUNT][NC_ANSWERS];
 };
-
-enum { NC_NO_ANSWER = -2 };
 
 static inline struct nc_asked MPIDI_NUMACOLL_ask(MPI_Aint count, MPI_Datatype datatype, MPI_Op op,
                                                  bool flag)
 {
-    struct nc_asked asked = {.count = count, .op = op, .flag = flag};
+    MPI_Aint type_bytes;
 
-    MPIR_Datatype_get_size_macro(datatype, asked.type_bytes);
-    return asked;
+    MPIR_Datatype_get_size_macro(datatype, type_bytes);
+    return op == MPI_OP_NULL ? (struct nc_asked){count * type_bytes, 1, op, flag}
+                             : (struct nc_asked){count, type_bytes, op, flag};
 }
 
 static inline struct nc_answer *MPIDI_NUMACOLL_answer_place(struct nc_answers *answers,
@@ -49,21 +50,22 @@ static inline struct nc_answer *MPIDI_NUMACOLL_answer_place(struct nc_answers *a
     return &answers->of[coll][__builtin_clzll(bytes | 1) % NC_ANSWERS];
 }
 
-/* The csel entry that the files have chosen for such a call on comm; NC_NO_ANSWER: it has to be
- * looked up. comm: an intracommunicator. Inline, because calls of a few bytes pass here. */
-static inline int MPIDI_NUMACOLL_answered(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked asked)
+/* The answer for such a call on comm, an intracommunicator that MPIDI_NUMACOLL_has_answers of;
+ * NULL: it has to be looked up. Inline, because calls of a few bytes pass here. */
+static inline const struct nc_answer *MPIDI_NUMACOLL_answered(MPIR_Comm *comm, enum nc_coll coll,
+                                                              struct nc_asked asked)
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
     const struct nc_answer *a = MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked);
 
     if (a->asked.count != asked.count || a->asked.type_bytes != asked.type_bytes ||
         a->asked.op != asked.op || a->asked.flag != asked.flag)
-        return NC_NO_ANSWER;
-    state->stats.counts.answered += a->entry_plus_2 > 0;
-    return a->entry_plus_2 - 2;
+        return NULL;
+    state->stats.counts.answered++;
+    return a;
 }
 
-/* Whether anything has been answered for this communicator. */
+/* Whether answers for this communicator may be remembered. */
 static inline bool MPIDI_NUMACOLL_has_answers(MPIR_Comm *comm)
 {
     const struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
@@ -71,8 +73,11 @@ static inline bool MPIDI_NUMACOLL_has_answers(MPIR_Comm *comm)
     return state && state->answers;
 }
 
+/* Whether there are files that answer. */
+bool MPIDI_NUMACOLL_files_answer(void);
+
 /* Remembers an answer, once the communicator's calls are served. Operations of the program are not
- * remembered: another one may get the handle of a freed one. Without memory for it nothing is. */
+ * remembered: another one may get the handle of a freed one. */
 void MPIDI_NUMACOLL_remember(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked asked, int entry);
 
 /* Of counts[], one for each rank of comm: their sum; whether they are all the same. */

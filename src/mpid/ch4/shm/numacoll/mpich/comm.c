@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "agree.h"
+#include "answers.h"
 #include "bells.h"
 #include "choose.h"
 #include "diag.h"
@@ -230,6 +231,8 @@ static void take_arrays(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes,
     state->displs = NC_ARENA_TAKE(arena, size, MPI_Aint);
     state->list = NC_ARENA_TAKE(arena, size, int);
     state->columns = NC_ARENA_TAKE(arena, size, int);
+    if (MPIDI_NUMACOLL_files_answer())
+        state->answers = NC_ARENA_TAKE(arena, 1, struct nc_answers);
     state->told = nc_arena_take(arena, MPIDI_NUMACOLL_bells_bytes(state->size), 1, 8);
     state->peers = nc_arena_take(arena, MPIDI_NUMACOLL_single_copy_bytes(state->size), 1, 8);
     state->shared = NC_ARENA_TAKE(arena, size, char *);
@@ -249,6 +252,8 @@ static bool allocate(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes)
     if (state->memory) {
         take_arrays(state, queue_bytes, &(struct nc_arena){.base = state->memory});
         memset(state->pace, 0, (size_t) state->size * sizeof *state->pace);
+        if (state->answers)
+            memset(state->answers, 0, sizeof *state->answers);
     }
     return state->memory != NULL;
 }

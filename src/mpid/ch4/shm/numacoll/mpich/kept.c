@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "answers.h"
 #include "choose.h"
 #include "compat.h"
 #include "nonblocking_segment.h"
@@ -221,8 +222,8 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
 {
     forget_counts(kept);
     memset(&kept->numbers, 0, sizeof kept->numbers); /* an operation may have another handle */
-    MPL_free(kept->answers);                         /* they were about another communicator */
-    kept->answers = NULL;
+    if (kept->answers)                               /* they were about another communicator */
+        memset(kept->answers, 0, sizeof *kept->answers);
     kept->calls = state->calls;
     kept->node_calls = state->node_calls;
     kept->context = state->context;

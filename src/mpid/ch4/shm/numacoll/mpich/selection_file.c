@@ -350,7 +350,7 @@ static bool is_local(const char *condition, const struct place *place)
     if (strstr(condition, "=any"))
         return false;
     return (starts_with(condition, "count") &&
-            in_words("bcast allgather iallgather", collective)) ||
+            in_words("bcast allgather iallgather allgatherv iallgatherv", collective)) ||
            (total &&
             in_words("gather scatter igather iscatter alltoallv alltoallw ialltoallv ialltoallw",
                      collective)) ||

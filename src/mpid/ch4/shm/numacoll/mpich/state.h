@@ -152,7 +152,7 @@ struct MPIDI_NUMACOLL_comm {
         MPI_Datatype datatype;
         nc_combine *combine, *streaming;
     } numbers;
-    struct nc_answers *answers; /* of selection files, see answers.h; NULL: none yet */
+    struct nc_answers *answers; /* of selection files, see answers.h; NULL: there are none */
     struct nc_traffic traffic;
     struct nc_comm_stats stats;
     void *memory; /* one block for all the arrays, see take_arrays in comm.c */

@@ -22,7 +22,6 @@ void MPIDI_NUMACOLL_state_free(struct MPIDI_NUMACOLL_comm *state)
     MPIDI_NUMACOLL_segment_free(&state->segment);
     MPIDI_NUMACOLL_stop_reading(state);
     MPIDI_NUMACOLL_hierarchy_free(&state->all);
-    MPL_free(state->answers);
     MPL_free(state->memory);
     MPL_free(state->key);
     MPL_free(state);
