@@ -23,9 +23,10 @@ while os.getppid() == int(sys.argv[1]):
 """
 
 # In what state ranks are measured: alone on the machine; beside a process that keeps a processor
-# busy; or reading all that they receive, within the time of the call
+# busy; or with the same buffers in each call, so that these are in the cache, and reading all that
+# they receive, within the time of the call. Else each call has other buffers
 ALONE, BUSY, USING = "alone", "busy", "using"
-SAID = {ALONE: "", BUSY: "beside a busy process", USING: "using what they receive"}
+SAID = {ALONE: "", BUSY: "beside a busy process", USING: "in the cache, using what they receive"}
 
 # What is measured in one launch: all these collectives with all these algorithms, in a state
 Group = collections.namedtuple("Group", "ranks collectives labels state")
@@ -86,8 +87,8 @@ def bench(
     if not all are started alike."""
     call = [program, ",".join(group.collectives), "--algorithms", ",".join(group.labels)]
     call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
-    call += ["--seconds", f"{seconds:.2f}", "--off-cache", "--json", str(file), *words]
-    call += ["--use"] if group.state == USING else []
+    call += ["--seconds", f"{seconds:.2f}", "--json", str(file), *words]
+    call += ["--use"] if group.state == USING else ["--off-cache"]
     command = list(launcher)
     for i, start in enumerate(starts or [["-n", str(group.ranks)]]):
         command += [*([":"] if i else []), *start, *call]
