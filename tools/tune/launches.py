@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 ROUNDS = 3  # of a launch
+LEAST = 0.01  # seconds that numacoll-bench may be given
 START = 0.5  # seconds that a launch takes beside what it is given, about
 ASKING = 20  # seconds, at most, of a launch that only says on what machine it is
 
@@ -87,7 +88,7 @@ def bench(
     if not all are started alike."""
     call = [program, ",".join(group.collectives), "--algorithms", ",".join(group.labels)]
     call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
-    call += ["--seconds", f"{seconds:.2f}", "--json", str(file), *words]
+    call += ["--seconds", f"{max(LEAST, seconds):.2f}", "--json", str(file), *words]
     call += ["--use"] if group.state == USING else ["--off-cache"]
     command = list(launcher)
     for i, start in enumerate(starts or [["-n", str(group.ranks)]]):

@@ -521,11 +521,13 @@ def confirm(place, o, journal, clock, results, files, share=None):
     order = [[r.collective, r.ranks] for r in differing]
     found = stage(journal, {"files": sums, "order": order})
     until = o.seconds - plan.WRITING
-    measure(place, o, groups, o.launches, found, clock, until, share, True, **by_files(trial))
+    try:
+        measure(place, o, groups, o.launches, found, clock, until, share, True, **by_files(trial))
+    finally:
+        shutil.rmtree(str(trial))
     again = {(r.collective, r.ranks): r for r in results_of(groups, found[0])}
     for r in differing:
         r.confirm(again[r.collective, r.ranks])
-    shutil.rmtree(str(trial))
 
 
 def tune(place, o):

@@ -12,8 +12,9 @@ MINUTES, QUICK_MINUTES, CHECK_MINUTES = 15, 3, 5
 # A candidate that the model predicts to take so many times as long as the best is not measured
 FACTOR, QUICK_FACTOR = 4, 2
 
-EPILOG = """Exit status: 0; 1 if nothing could be measured or, with --check, something is slower; 2
-after a line that says which argument is wrong; 130 after Ctrl-C. The manual is numacoll-tune(1)."""
+EPILOG = """Exit status: 0; 1 if nothing could be measured or, with --check, something is slower or
+not measured; 2 after a line that says which argument is wrong; 130 after Ctrl-C. The manual is
+numacoll-tune(1)."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -74,8 +74,8 @@ static _Thread_local MPIR_Comm *handed_back;
  * numacoll serves the call, because a variable selects it or the selection files did for such a
  * call before; if so it does, and *error is the call's. _intra_numacoll: a variable selects
  * numacoll, and MPICH comes another way. _csel_entry: an entry of a selection file selects
- * numacoll; `entry` is the number of its parameters, -1 if it has none. enter_ is in each of them:
- * to pass up to twelve arguments on takes longer than what it does. */
+ * numacoll; `entry` is the number of that entry, -1 if it has no parameters. enter_ is in each of
+ * them: to pass up to twelve arguments on takes longer than what it does. */
 #define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked) \
     static inline __attribute__((always_inline)) int enter_##name NC_AND_HOW params \
     { \

@@ -1,9 +1,9 @@
 /* What MPICH's selection files have answered: numacoll remembers, per communicator, that they chose
- * it for a call, and with which csel entry. Such a call again does not have to be looked up in the
- * files, which takes 150 instructions in each of two of them. A file's answer depends on the
- * communicator and on what is asked about a call here. What MPICH itself is to serve is not
- * remembered; nor is anything of a communicator on which MPICH's release_gather is used, which
- * hands its first calls on, but not those that follow. */
+ * it for a call, and with which csel entry. Such a call again does not have to be looked up in two
+ * files. A file's answer depends on the communicator and on what is asked about a call here. What
+ * MPICH itself is to serve is not remembered. Nor is any more remembered once MPICH's
+ * release_gather has been called on the communicator: it hands its first calls on, but not those
+ * that follow. */
 
 #ifndef NUMACOLL_ANSWERS_H_INCLUDED
 #define NUMACOLL_ANSWERS_H_INCLUDED
@@ -15,8 +15,8 @@
 struct nc_asked {
     /* Elements, and bytes of one of them. Without an operation ranks may have other elements for as
      * many bytes: then they are bytes, so that all ranks ask alike. */
-    MPI_Aint count, type_bytes;
-    MPI_Op op; /* MPI_OP_NULL: none; 0: nothing is asked */
+    size_t count, type_bytes;
+    MPI_Op op; /* MPI_OP_NULL: none; 0 only where no answer is */
     int flag;  /* whether in place; in Reduce_scatter, whether all blocks are as long */
 };
 
@@ -37,15 +37,15 @@ static inline struct nc_asked MPIDI_NUMACOLL_ask(MPI_Aint count, MPI_Datatype da
     MPI_Aint type_bytes;
 
     MPIR_Datatype_get_size_macro(datatype, type_bytes);
-    return op == MPI_OP_NULL ? (struct nc_asked){count * type_bytes, 1, op, flag}
-                             : (struct nc_asked){count, type_bytes, op, flag};
+    return op == MPI_OP_NULL ? (struct nc_asked){(size_t) count * (size_t) type_bytes, 1, op, flag}
+                             : (struct nc_asked){(size_t) count, (size_t) type_bytes, op, flag};
 }
 
 static inline struct nc_answer *MPIDI_NUMACOLL_answer_place(struct nc_answers *answers,
                                                             enum nc_coll coll,
                                                             const struct nc_asked *asked)
 {
-    uint64_t bytes = (uint64_t) asked->count * (uint64_t) asked->type_bytes;
+    uint64_t bytes = asked->count * asked->type_bytes;
 
     return &answers->of[coll][__builtin_clzll(bytes | 1) % NC_ANSWERS];
 }

@@ -683,6 +683,7 @@ fn_exit:
         MPIDI_NUMACOLL_stop_reading(state);
         MPL_free(state->memory);
         state->memory = NULL;
+        state->answers = NULL; /* was part of it, and each call looks there first */
     }
     return mpi_errno;
 fn_fail:

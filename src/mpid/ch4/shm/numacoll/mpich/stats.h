@@ -23,7 +23,7 @@ struct nc_stats {
     /* nonblocking and persistent calls, of which each start counts; those selected but not served
      */
     uint64_t started[NC_NONBLOCKING_COUNT], elsewhere[NC_NONBLOCKING_COUNT];
-    uint64_t answered;                /* calls of which selection files were not asked again */
+    uint64_t answered; /* calls served by an answer that was remembered (answers.h) */
     uint64_t messages, message_bytes; /* sent to other nodes */
     /* segments made, also larger ones for a communicator that had one; communicators that went on
      * with the state of a freed one */

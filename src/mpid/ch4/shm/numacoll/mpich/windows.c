@@ -142,8 +142,7 @@ char *MPIDI_NUMACOLL_window_bytes(uint64_t place)
     char *base;
 
     pthread_mutex_lock(&lock);
-    /* it is there: MPI_Win_free waits for all, and whoever told of the place has not returned yet
-     */
+    /* it is there: the rank that told of it is in the same call, so nobody has freed the window */
     for (w = windows; w->number != number; w = w->next)
         ;
     base = w->base;
