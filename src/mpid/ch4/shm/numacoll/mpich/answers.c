@@ -31,8 +31,7 @@ void MPIDI_NUMACOLL_remember(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked
 {
     struct MPIDI_NUMACOLL_comm *state = MPIDI_POSIX_COMM(comm, numacoll);
 
-    if (!state || !state->agreed || !state->answers ||
-        (asked.op != MPI_OP_NULL && !HANDLE_IS_BUILTIN(asked.op)) ||
+    if (!state->agreed || (asked.op != MPI_OP_NULL && !HANDLE_IS_BUILTIN(asked.op)) ||
         MPIDI_POSIX_COMM(comm, release_gather).num_collective_calls > 0)
         return;
     *MPIDI_NUMACOLL_answer_place(state->answers, coll, &asked) = (struct nc_answer){.asked = asked,

@@ -76,8 +76,8 @@ static inline bool MPIDI_NUMACOLL_has_answers(MPIR_Comm *comm)
 /* Whether there are files that answer. */
 bool MPIDI_NUMACOLL_files_answer(void);
 
-/* Remembers an answer, once the communicator's calls are served. Operations of the program are not
- * remembered: another one may get the handle of a freed one. */
+/* Remembers an answer for a communicator that has_answers, once its calls are served. Operations of
+ * the program are not remembered: another one may get the handle of a freed one. */
 void MPIDI_NUMACOLL_remember(MPIR_Comm *comm, enum nc_coll coll, struct nc_asked asked, int entry);
 
 /* Of counts[], one for each rank of comm: their sum; whether they are all the same. */

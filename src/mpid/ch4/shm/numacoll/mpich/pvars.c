@@ -12,8 +12,62 @@ struct row {
     int n;
 };
 
+#define NC_AT(field) (offsetof(struct nc_stats, field))
+
+/* The variables of the process as a whole. The first one is a level, see `registered`. */
+static const struct {
+    bool counter;
+    size_t offset;
+    const char *name, *description;
+} of_process[] = {
+    {false, NC_AT(segment_bytes), "numacoll_segment_bytes",
+     "bytes of the shared segments this process uses"},
+    {false, NC_AT(shortened_segments), "numacoll_shortened_segments",
+     "segments with fewer or smaller slots than asked for, to fit the node's budget"},
+    {true, NC_AT(segments_made), "numacoll_segments_made",
+     "shared segments made, also larger ones later"},
+    {true, NC_AT(segments_reused), "numacoll_segments_reused",
+     "communicators that went on with the segment of a freed one"},
+    {false, NC_AT(kept_bytes), "numacoll_kept_bytes",
+     "bytes of the segments of freed communicators that this process keeps"},
+    {false, NC_AT(start_microseconds), "numacoll_start_microseconds",
+     "microseconds of MPI_Init that numacoll took"},
+    {false, NC_AT(huge_bytes), "numacoll_huge_bytes", "bytes of the shared segments in huge pages"},
+    {false, NC_AT(pages_right), "numacoll_pages_right",
+     "pages of this process's regions on its NUMA node"},
+    {false, NC_AT(pages_misplaced), "numacoll_pages_misplaced",
+     "pages of this process's regions on another NUMA node"},
+    {false, NC_AT(pages_unverified), "numacoll_pages_unverified",
+     "pages whose NUMA node the kernel did not tell"},
+    {true, NC_AT(waits_spinning), "numacoll_waits_spinning",
+     "waits that ended while spinning, after a first look in vain"},
+    {true, NC_AT(waits_in_progress), "numacoll_waits_in_progress",
+     "waits that went on to MPICH's progress engine"},
+    {true, NC_AT(waits_yielding), "numacoll_waits_yielding", "waits that gave the processor away"},
+    {true, NC_AT(waits_asleep), "numacoll_waits_asleep", "waits that slept in the kernel"},
+    {true, NC_AT(wake_ups), "numacoll_wake_ups", "ranks that this process has woken"},
+    {true, NC_AT(asleep_microseconds), "numacoll_asleep_microseconds",
+     "microseconds that waits slept"},
+    {true, NC_AT(copied_local), "numacoll_copied_local_bytes",
+     "bytes copied to or from shared memory of this process's NUMA node"},
+    {true, NC_AT(copied_remote), "numacoll_copied_remote_bytes",
+     "bytes copied to or from shared memory of another NUMA node"},
+    {true, NC_AT(copied_shared), "numacoll_copied_shared_bytes",
+     "bytes copied out of the shared buffer of another process of the node"},
+    {true, NC_AT(copied_cma), "numacoll_copied_cma_bytes",
+     "bytes copied by the kernel out of the buffer of another process of the node"},
+    {true, NC_AT(copied_xpmem), "numacoll_copied_xpmem_bytes",
+     "bytes copied out of the mapped buffer of another process of the node (XPMEM)"},
+    {true, NC_AT(answered), "numacoll_remembered_calls",
+     "calls for which selection files had chosen numacoll before and were not asked again"},
+    {true, NC_AT(messages), "numacoll_messages",
+     "messages this process sent to other nodes for numacoll"},
+    {true, NC_AT(message_bytes), "numacoll_message_bytes", "bytes of these messages"},
+};
+
 enum {
-    ROWS = 24 + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
+    OF_PROCESS = sizeof of_process / sizeof *of_process,
+    ROWS = OF_PROCESS + NC_COLL_COUNT * (4 + 2 * NC_MOST_ALGORITHMS + NC_REASON_COUNT) +
            2 * NC_NONBLOCKING_COUNT
 };
 static struct row rows[ROWS];
@@ -49,8 +103,6 @@ static void add(int *used, bool counter, size_t offset, int n, const char *descr
                               MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, flags, get, NULL,
                               "NUMACOLL", description);
 }
-
-#define NC_AT(field) (offsetof(struct nc_stats, field))
 
 static void add_collective(int *used, enum nc_coll c)
 {
@@ -94,7 +146,7 @@ static void add_nonblocking(int *used, enum nc_nonblocking_coll c)
 static bool registered(void)
 {
     name2index_hash_t *entry;
-    const char *first = "numacoll_segment_bytes";
+    const char *first = of_process[0].name;
 
     HASH_FIND_STR(pvar_hashs[MPI_T_PVAR_CLASS_LEVEL - MPIR_T_PVAR_CLASS_FIRST], first, entry);
     return entry != NULL;
@@ -107,60 +159,9 @@ void MPIDI_NUMACOLL_pvars_register(void)
     /* MPI may be initialised several times while MPI_T lives */
     if (registered())
         return;
-    add(&used, false, NC_AT(segment_bytes), 1, "bytes of the shared segments this process uses",
-        "numacoll_segment_bytes");
-    add(&used, false, NC_AT(shortened_segments), 1,
-        "segments with fewer or smaller slots than asked for, to fit the node's budget",
-        "numacoll_shortened_segments");
-    add(&used, true, NC_AT(segments_made), 1, "shared segments made, also larger ones later",
-        "numacoll_segments_made");
-    add(&used, true, NC_AT(segments_reused), 1,
-        "communicators that went on with the segment of a freed one", "numacoll_segments_reused");
-    add(&used, false, NC_AT(kept_bytes), 1,
-        "bytes of the segments of freed communicators that this process keeps",
-        "numacoll_kept_bytes");
-    add(&used, false, NC_AT(start_microseconds), 1, "microseconds of MPI_Init that numacoll took",
-        "numacoll_start_microseconds");
-    add(&used, false, NC_AT(huge_bytes), 1, "bytes of the shared segments in huge pages",
-        "numacoll_huge_bytes");
-    add(&used, false, NC_AT(pages_right), 1, "pages of this process's regions on its NUMA node",
-        "numacoll_pages_right");
-    add(&used, false, NC_AT(pages_misplaced), 1,
-        "pages of this process's regions on another NUMA node", "numacoll_pages_misplaced");
-    add(&used, false, NC_AT(pages_unverified), 1, "pages whose NUMA node the kernel did not tell",
-        "numacoll_pages_unverified");
-    add(&used, true, NC_AT(waits_spinning), 1,
-        "waits that ended while spinning, after a first look in vain", "numacoll_waits_spinning");
-    add(&used, true, NC_AT(waits_in_progress), 1, "waits that went on to MPICH's progress engine",
-        "numacoll_waits_in_progress");
-    add(&used, true, NC_AT(waits_yielding), 1, "waits that gave the processor away",
-        "numacoll_waits_yielding");
-    add(&used, true, NC_AT(waits_asleep), 1, "waits that slept in the kernel",
-        "numacoll_waits_asleep");
-    add(&used, true, NC_AT(wake_ups), 1, "ranks that this process has woken", "numacoll_wake_ups");
-    add(&used, true, NC_AT(asleep_microseconds), 1, "microseconds that waits slept",
-        "numacoll_asleep_microseconds");
-    add(&used, true, NC_AT(copied_local), 1,
-        "bytes copied to or from shared memory of this process's NUMA node",
-        "numacoll_copied_local_bytes");
-    add(&used, true, NC_AT(copied_remote), 1,
-        "bytes copied to or from shared memory of another NUMA node",
-        "numacoll_copied_remote_bytes");
-    add(&used, true, NC_AT(copied_shared), 1,
-        "bytes copied out of the shared buffer of another process of the node",
-        "numacoll_copied_shared_bytes");
-    add(&used, true, NC_AT(copied_cma), 1,
-        "bytes copied by the kernel out of the buffer of another process of the node",
-        "numacoll_copied_cma_bytes");
-    add(&used, true, NC_AT(copied_xpmem), 1,
-        "bytes copied out of the mapped buffer of another process of the node (XPMEM)",
-        "numacoll_copied_xpmem_bytes");
-    add(&used, true, NC_AT(answered), 1,
-        "calls for which selection files had chosen numacoll before and were not asked again",
-        "numacoll_remembered_calls");
-    add(&used, true, NC_AT(messages), 1, "messages this process sent to other nodes for numacoll",
-        "numacoll_messages");
-    add(&used, true, NC_AT(message_bytes), 1, "bytes of these messages", "numacoll_message_bytes");
+    for (int i = 0; i < OF_PROCESS; i++)
+        add(&used, of_process[i].counter, of_process[i].offset, 1, of_process[i].description, "%s",
+            of_process[i].name);
     for (int c = 0; c < NC_COLL_COUNT; c++)
         add_collective(&used, c);
     for (int c = 0; c < NC_NONBLOCKING_COUNT; c++)
