@@ -23,11 +23,18 @@ while os.getppid() == int(sys.argv[1]):
         pass
 """
 
-# In what state ranks are measured: alone on the machine; beside a process that keeps a processor
-# busy; or with the same buffers in each call, so that these are in the cache, and reading all that
-# they receive, within the time of the call. Else each call has other buffers
-ALONE, BUSY, USING = "alone", "busy", "using"
-SAID = {ALONE: "", BUSY: "beside a busy process", USING: "in the cache, using what they receive"}
+# In what state ranks are measured: alone on the machine, or beside a process that keeps a processor
+# busy, with other buffers in each call; or with the same ones, so that these are in the cache, and
+# then also reading all that they receive, within the time of the call
+ALONE, BUSY, CACHED, USING = "alone", "busy", "cached", "using"
+SAID = {
+    ALONE: "",
+    BUSY: "beside a busy process",
+    CACHED: "in the cache",
+    USING: "in the cache, using what they receive",
+}
+BUFFERS = {CACHED: [], USING: ["--use"]}  # as words for numacoll-bench; the other states' below
+OTHER_BUFFERS = ["--off-cache"]
 
 # What is measured in one launch: all these collectives with all these algorithms, in a state
 Group = collections.namedtuple("Group", "ranks collectives labels state")
@@ -89,7 +96,7 @@ def bench(
     call = [program, ",".join(group.collectives), "--algorithms", ",".join(group.labels)]
     call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
     call += ["--seconds", f"{max(LEAST, seconds):.2f}", "--json", str(file), *words]
-    call += ["--use"] if group.state == USING else ["--off-cache"]
+    call += BUFFERS.get(group.state, OTHER_BUFFERS)
     command = list(launcher)
     for i, start in enumerate(starts or [["-n", str(group.ranks)]]):
         command += [*([":"] if i else []), *start, *call]

@@ -72,11 +72,12 @@ def measured_in(o, ranks):
     return [launches.ALONE, *([launches.BUSY] if busy else [])]
 
 
-def confirmed_in(o, ranks):
-    """Those in which files are: a result that is written past the caches takes its reader longer,
-    which shows only where it is read."""
-    busy = oversubscribed(o, ranks)
-    return [launches.ALONE, *([launches.BUSY] if busy else []), launches.USING]
+def confirmed_in(o, ranks, collective):
+    """Those in which files are: what is written past the caches takes longer to read, and to write
+    where it was in the cache. Barrier writes and reads nothing."""
+    busy = [launches.BUSY] if oversubscribed(o, ranks) else []
+    cached = [] if collective == "barrier" else [launches.CACHED, launches.USING]
+    return [launches.ALONE, *busy, *cached]
 
 
 # ---- what is measured ----
@@ -181,7 +182,8 @@ def dry_run(place, o):
         print(f"{len(groups)} launches, then {o.launches} of the best of each collective", end="")
     else:
         print(f"{o.launches * len(groups)} launches", end="")
-    again = max(o.launches * len(confirmed_in(o, ranks)) for ranks in o.ranks)
+    pairs = [(ranks, collective) for ranks in o.ranks for collective in o.collectives]
+    again = max(o.launches * len(confirmed_in(o, *pair)) for pair in pairs)
     print(f", then up to {again} to confirm each choice")
     print(f"at most {o.seconds / 60:.0f} min")
 
@@ -194,8 +196,9 @@ def where(ranks, state):
 
 
 class Progress:
-    """Says before each launch how long the others will take, at the pace of those that are done; or
-    the time that is left, if others will follow. planned: seconds of each."""
+    """Says before each launch how long the run will yet take: these launches at the pace of those
+    that are done, and the others that follow, at most. planned: seconds of each; others: seconds
+    that are kept for others; None: all that these leave."""
 
     def __init__(self, planned, others):
         self.left, self.count, self.others = sum(planned), len(planned), others
@@ -203,10 +206,13 @@ class Progress:
         self.done = 0
 
     def next(self, group, most):
+        """most: seconds that are left of the run."""
         self.done += 1
         pace = self.taken / self.given if self.given else 1
-        left = max(0.0, most) if self.others else min(self.left * pace, max(0.0, most))
-        about = "at most" if self.others else "about"
+        left = max(0.0, most)
+        if self.others is not None:
+            left = min(self.left * pace + self.others, left)
+        about = "about" if self.others == 0 else "at most"
         names = group.collectives
         what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.state)}"
@@ -238,8 +244,8 @@ def measure(
     until the clock says `until`. stage: the records, and what appends one. share: the seconds that
     they are to take; all that are left if None."""
     records, append = stage
-    others = share is not None
-    if not others:
+    kept = max(0.0, o.seconds - plan.WRITING - until) if share is None else None
+    if share is None:
         share = max(0, until - clock.taken()) + sum(r["seconds"] for r in records)
     planned = plan.seconds_of(groups, o.sizes, count, share)
     asked = [
@@ -247,7 +253,7 @@ def measure(
         for s, group in zip(planned, groups)
     ]
     planned = [s + launches.START for s in planned]
-    progress = Progress(planned * count, others)
+    progress = Progress(planned * count, kept)
     for number, g in plan.turns(groups, count, one_by_one):
         group = groups[g]
         of = [[r for r in records if r["group"] == i] for i in range(len(groups))]
@@ -260,7 +266,7 @@ def measure(
         least = min(count, decide.MIN_LAUNCHES)
         if costs[g] > left or g not in plan.affordable(groups, costs, done, left, least):
             continue
-        progress.next(group, left)
+        progress.next(group, o.seconds - clock.taken())
         began = time.monotonic()
         launcher, file = place.launcher(o, group.ranks), o.output / "launch.json"
         seconds = asked[g] / max(1, plan.pace_of(planned, records))
@@ -432,7 +438,7 @@ def groups_of_files(o, pairs):
     return [
         launches.Group(ranks, [collective], labels, state)
         for ranks, collective in pairs
-        for state in confirmed_in(o, ranks)
+        for state in confirmed_in(o, ranks, collective)
     ]
 
 
@@ -494,7 +500,7 @@ def best_of(place, o, journal, clock, one, remaining, files):
     """The confirmed result of a plan.Ranked, of so many that remain; None: there is no time."""
     found = stage(journal, ["candidates", one.collective, one.ranks])
     until = o.seconds - plan.WRITING
-    left, states = until - clock.taken(), len(confirmed_in(o, one.ranks))
+    left, states = until - clock.taken(), len(confirmed_in(o, one.ranks, one.collective))
     if not found[0] and not plan.can_be_confirmed(one, o.launches, states, left):
         return None
     part = plan.part_of(max(0, left), remaining)

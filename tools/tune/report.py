@@ -160,6 +160,6 @@ def page(about, results, left_out, predicted):
 is the default on a communicator of its own: how far that is from 1 is chance. A ring is what was
 chosen. "predicted" is the default's time by numacoll-model; "launches" has the least and the most
 that the choice took of the default's time, "confirmed" what the files took of it when all that had
-been chosen was measured once more, also with buffers in the cache that ranks read at once.</p>
+been chosen was measured once more, also with buffers in the cache, read at once and not.</p>
 {''.join(section(result, predicted) for result in results)}{out}</body></html>
 """
