@@ -95,14 +95,14 @@ static void begin(struct rank *r)
     unsigned kinds = r->run->geometry.ranks + (r->run->only_roots ? 0 : 2), kind;
 
     kind = (unsigned) (random_next(&r->dice) % kinds);
-    o->bytes = random_next(&r->dice) % (NC_POST_BYTES + 1);
+    o->bytes = random_next(&r->dice) % (NC_INLINE_BYTES + 1);
     nc_nonblocking_begin(&r->n, &o->open, (uint16_t) kind,
                          kind < r->run->geometry.ranks ? (int) kind : -1);
 }
 
 static void post(struct rank *r, struct operation *o)
 {
-    char message[NC_POST_BYTES];
+    char message[NC_INLINE_BYTES];
     struct nc_stream stream = {.bytes = message, .length = o->bytes};
     int copied;
 

@@ -179,7 +179,7 @@ static void read_trees(struct job *job)
         word = next ? next : word;
         job->inside[l] = job->up[l] = tree_of(word);
         if (job->algorithm->collective == SIM_ALLREDUCE)
-            job->up[l] = tree_of(job->setting->bytes > NC_REDUCE_INLINE ? "kary/2" : "knomial/2");
+            job->up[l] = tree_of(job->setting->bytes > NC_INLINE_BYTES ? "kary/2" : "knomial/2");
     }
 }
 

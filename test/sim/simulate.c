@@ -94,11 +94,11 @@ static const struct sim_algorithm *chosen(const struct sim_setting *s,
     int numa_nodes = s->machine.packages * s->machine.numa_nodes;
     const struct nc_situation here = {.ranks = s->ranks, .numa_nodes = numa_nodes > 1};
     int version = collective == SIM_REDUCE
-                      ? (int) nc_select_reduce(&here, s->bytes, NC_REDUCE_INLINE)
+                      ? (int) nc_select_reduce(&here, s->bytes, NC_INLINE_BYTES)
                   : collective == SIM_ALLREDUCE
-                      ? (int) nc_select_allreduce(&here, s->bytes, NC_REDUCE_INLINE, true)
+                      ? (int) nc_select_allreduce(&here, s->bytes, NC_INLINE_BYTES, true)
                   : collective == SIM_SCAN || collective == SIM_EXSCAN
-                      ? (int) nc_select_scan(&here, s->bytes, NC_REDUCE_INLINE)
+                      ? (int) nc_select_scan(&here, s->bytes, NC_INLINE_BYTES)
                   : collective == SIM_BARRIER ? (int) nc_select_barrier(&here)
                   : collective == SIM_ALLTOALL
                       ? nc_select_alltoall_rows(numa_nodes, s->ranks / numa_nodes, s->bytes)

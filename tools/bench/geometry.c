@@ -54,7 +54,7 @@ static const char *check_budget(const struct bench *b, int a, unsigned long long
     unsigned long long shortened = switch_shortened();
     bool named = names_queue(&b->options->algorithms[a]) && shortened > before;
 
-    return named || (largest_size(b) > NC_REDUCE_INLINE && shortened)
+    return named || (largest_size(b) > NC_INLINE_BYTES && shortened)
                ? wrong(b, a,
                        "its queue was shortened to fit MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE (KiB): "
                        "must be more, or fewer algorithms")
@@ -85,7 +85,7 @@ const char *geometry_check_queue(const struct bench *b, int a)
     const char *error = NULL;
     MPI_Info info;
 
-    if (!names_queue(&b->options->algorithms[a]) || largest_size(b) <= NC_REDUCE_INLINE)
+    if (!names_queue(&b->options->algorithms[a]) || largest_size(b) <= NC_INLINE_BYTES)
         return NULL;
     MPI_Comm_get_info(b->comms[a], &info);
     for (int i = 0; i < QUEUE_SETTINGS && !error; i++)

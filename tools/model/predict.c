@@ -325,7 +325,7 @@ static struct predicted up_and_down(const struct job *j, const struct algorithm 
     struct algorithm reduce = *a, bcast = *a;
 
     reduce.version = 0;
-    reduce.tree = (struct nc_tree_spec){m > NC_REDUCE_INLINE ? NC_TREE_KARY : NC_TREE_KNOMIAL, 2};
+    reduce.tree = (struct nc_tree_spec){m > NC_INLINE_BYTES ? NC_TREE_KARY : NC_TREE_KNOMIAL, 2};
     bcast.tree = (struct nc_tree_spec){NC_TREE_FLAT, 2};
     p.fragment = fragment_of(j, &bcast, piece);
     if (j->here.ranks > 1) {
@@ -424,7 +424,7 @@ static int own_bcast(const struct job *j)
 
 static int own_reduce(const struct job *j, uint64_t m)
 {
-    return (int) nc_select_reduce(&j->situation, m, NC_REDUCE_INLINE);
+    return (int) nc_select_reduce(&j->situation, m, NC_INLINE_BYTES);
 }
 
 void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
@@ -504,7 +504,7 @@ static void add_allreduce(const struct job *j, struct table *t)
     a.above = "-";
     for (enum nc_allreduce_version v = 0; v <= NC_ALLREDUCE_RB; v++) {
         enum nc_allreduce_version own = nc_select_possible(
-            nc_select_allreduce(&j->situation, j->options->message, NC_REDUCE_INLINE, true),
+            nc_select_allreduce(&j->situation, j->options->message, NC_INLINE_BYTES, true),
             sliceable, true);
 
         a.inside = names[v];

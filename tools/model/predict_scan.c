@@ -67,7 +67,7 @@ static double along_chain(const struct job *j, uint64_t m)
 
 static bool is_chain(const struct job *j, uint64_t m)
 {
-    return nc_select_scan(&j->situation, m, NC_REDUCE_INLINE) == NC_SCAN_CHAIN;
+    return nc_select_scan(&j->situation, m, NC_INLINE_BYTES) == NC_SCAN_CHAIN;
 }
 
 static double inside(const struct job *j, uint64_t m, bool chain)
@@ -82,7 +82,7 @@ static void add_inside(const struct job *j, struct table *t, uint64_t m)
     for (int chain = 0; chain < 2; chain++) {
         struct predicted p = {.fragment = chain ? chain_fragment(j, m) : predict_fragment(j, m),
                               .seconds = inside(j, m, chain)};
-        if (!chain || m > NC_REDUCE_INLINE) /* inline messages have no chain */
+        if (!chain || m > NC_INLINE_BYTES) /* inline messages have no chain */
             predict_row(j, t, "-", names[chain], &p, chain == is_chain(j, m));
     }
 }

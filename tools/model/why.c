@@ -83,9 +83,9 @@ static void add_reduce(const struct why *w, uint64_t bytes)
                                        [NC_REDUCE_BINARY] = "kary/2",
                                        [NC_REDUCE_CHAIN_ALL] = "chain_all"};
     const struct nc_situation *s = &w->job->situation;
-    enum nc_reduce_way way = nc_select_reduce(s, bytes, NC_REDUCE_INLINE);
+    enum nc_reduce_way way = nc_select_reduce(s, bytes, NC_INLINE_BYTES);
 
-    add(w, "node", "REDUCE_GROUP", ways[way], nc_select_reduce_rule(s, bytes, NC_REDUCE_INLINE));
+    add(w, "node", "REDUCE_GROUP", ways[way], nc_select_reduce_rule(s, bytes, NC_INLINE_BYTES));
     if (way == NC_REDUCE_CHAIN_ALL)
         add_chain_fragments(w, bytes);
 }
@@ -109,7 +109,7 @@ static const char *const version_names[NC_ALLREDUCE_VERSIONS] = {
 static void add_allreduce(const struct why *w)
 {
     const struct nc_situation *s = &w->job->situation;
-    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_REDUCE_INLINE, true),
+    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_INLINE_BYTES, true),
                               made = nc_select_possible(rule, job_rows(w->job) > 0, true);
 
     if (w->job->nodes.count > 1) {
@@ -120,7 +120,7 @@ static void add_allreduce(const struct why *w)
         return;
     }
     add(w, "node", "ALLREDUCE_VERSION", version_names[made],
-        made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_REDUCE_INLINE, true)
+        made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_INLINE_BYTES, true)
                      : "sliced is not possible, the NUMA nodes have different numbers of ranks");
     if (made == NC_ALLREDUCE_RB) {
         add_reduce(w, w->bytes);
@@ -255,12 +255,12 @@ static void add_reduce_scatter(struct why *w)
 static void add_scan_inside(const struct why *w, uint64_t bytes, bool exclusive)
 {
     const struct nc_situation *s = &w->job->situation;
-    const char *rule = nc_select_scan_rule(s, bytes, NC_REDUCE_INLINE);
+    const char *rule = nc_select_scan_rule(s, bytes, NC_INLINE_BYTES);
     char choice[80];
 
     if (s->ranks == 1) {
         add(w, "node", "-", "nothing", "one rank");
-    } else if (nc_select_scan(s, bytes, NC_REDUCE_INLINE) == NC_SCAN_CHAIN) {
+    } else if (nc_select_scan(s, bytes, NC_INLINE_BYTES) == NC_SCAN_CHAIN) {
         add(w, "node", "-", "chain", rule);
         add_chain_fragments(w, bytes);
     } else {

@@ -34,8 +34,8 @@ static void one(MPI_Comm comm, int m, int root, int seed)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = {0,     1,     4,     39,    40,     41,      255,
-                                256,   359,   360,   361,   512,    2047,    2048,
+    static const int sizes[] = {0,     1,     4,     31,    32,     33,      255,
+                                256,   351,   352,   353,   512,    2047,    2048,
                                 2049,  4095,  4096,  4097,  8191,   8192,    8193,
                                 16384, 65535, 65536, 65537, 262144, 1048576, 1048577};
     int seed = 0, largest;

@@ -4,7 +4,7 @@
 
 #include "nctest.h"
 
-enum { LIMIT = 352 / sizeof(int), MOST = LIMIT + 3 }; /* NC_REDUCE_INLINE of shm/nc_reduce.h */
+enum { LIMIT = 352 / sizeof(int), MOST = LIMIT + 3 }; /* NC_INLINE_BYTES of shm/nc_queue.h */
 
 /* One call with blocks of n[0] and n[1] elements. */
 static void try(const int n[2], int in_place, struct nc_pvar *copied)

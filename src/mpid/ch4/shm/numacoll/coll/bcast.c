@@ -34,7 +34,7 @@ struct preamble {
 
 enum { NC_SHORT = NC_INLINE_BYTES - sizeof(struct preamble) }; /* bytes */
 
-_Static_assert(NC_SHORT == 352, "cvars.yaml says so");
+_Static_assert(NC_SHORT == 344, "cvars.yaml says so");
 
 /* A message of at most NC_SHORT bytes is one inline message inside the node, with the preamble. */
 struct short_message {

@@ -204,7 +204,7 @@ static int serve(const struct nonblocking_call *call, bool fits, bool is_persist
         return MPI_SUCCESS;
     MPIR_Datatype_get_size_macro(call->message.datatype, size);
     *served = state->nonblocking && fits &&
-              (size == 0 || call->message.count <= (MPI_Aint) NC_POST_BYTES / size);
+              (size == 0 || call->message.count <= (MPI_Aint) NC_INLINE_BYTES / size);
     if (*served)
         return schedule(call, is_persistent, sched, sched_type);
     state->stats.counts.elsewhere[call->coll]++;

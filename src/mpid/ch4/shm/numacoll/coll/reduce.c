@@ -44,7 +44,7 @@ static bool goes_along_all(const struct nc_reduction *r, size_t bytes)
 
     return wanted == NC_CHAIN_ALL_ALWAYS ||
            (wanted == NC_CHAIN_ALL_IF_LONG &&
-            nc_select_reduce(&situation, bytes, NC_REDUCE_INLINE) == NC_REDUCE_CHAIN_ALL);
+            nc_select_reduce(&situation, bytes, NC_INLINE_BYTES) == NC_REDUCE_CHAIN_ALL);
 }
 
 /* By the trees of the call, unless the rules or the settings make it a chain. By the bytes of the
@@ -58,7 +58,7 @@ static int reduce_up(struct nc_reduction *r, int local_root, struct nc_stream *m
     struct nc_route *route = r->route;
 
     if (route == &choice->reduce && choice->chain_all != NC_CHAIN_ALL_ALWAYS &&
-        bytes <= NC_REDUCE_INLINE)
+        bytes <= NC_INLINE_BYTES)
         route = &choice->reduce_short;
     else if (route == &choice->reduce && goes_along_all(r, bytes))
         return reduce_along_all(r, local_root, mine, unequal);

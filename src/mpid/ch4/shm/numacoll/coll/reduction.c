@@ -170,7 +170,7 @@ static size_t joined_at_once(const struct nc_reduction *r)
     size_t count = (size_t) r->mine.count,
            fragment = MPIDI_NUMACOLL_transfer(r->call)->largest_fragment;
     size_t n = MPIDI_NUMACOLL_gathered_at_once(r);
-    size_t read = (fragment > NC_REDUCE_INLINE ? fragment : NC_REDUCE_INLINE) / r->element + 1;
+    size_t read = (fragment > NC_INLINE_BYTES ? fragment : NC_INLINE_BYTES) / r->element + 1;
 
     if (r->in_slots && !r->call->across && (r->fits || n < read))
         n = read;

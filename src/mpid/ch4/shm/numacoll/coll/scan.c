@@ -152,7 +152,7 @@ static int inside(const struct scan *s, struct part *p)
     if (s->r->call->state->size == 1)
         return s->exclusive ? MPI_SUCCESS : set(&p->result, &p->mine);
     if (s->r->plain)
-        way = nc_select_scan(&situation, s->r->element * p->n, NC_REDUCE_INLINE);
+        way = nc_select_scan(&situation, s->r->element * p->n, NC_INLINE_BYTES);
     MPIDI_NUMACOLL_watch_way(s->r->call, (int) way, 1);
     return way == NC_SCAN_CHAIN ? along_chain(s, p) : by_steps(s, p);
 }

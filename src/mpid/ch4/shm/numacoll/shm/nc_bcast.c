@@ -72,7 +72,7 @@ static int write_inline(struct nc_bcast *b, const struct part *p, struct nc_stre
     struct nc_control *control = take_control(b, p);
 
     if (control)
-        return nc_transfer_inline(&b->transfer, control, 0, stream, 0);
+        return nc_transfer_inline(&b->transfer, control, stream, 0);
     return nc_transfer_inline_to_children(&b->transfer, &all, stream);
 }
 
@@ -206,7 +206,7 @@ static void pass_on(struct nc_bcast *b, const struct part *p, const struct nc_fl
         return;
     control = take_control(b, p);
     if (control)
-        nc_transfer_put(&b->transfer, control, 0, &flow->header, payload);
+        nc_transfer_put(&b->transfer, control, &flow->header, payload);
     else
         nc_transfer_pass_on(&b->transfer, &all, &flow->header, payload);
 }

@@ -34,7 +34,7 @@ static bool begin_block(struct nc_exchange *x, int partner)
     control = nc_queue_take_send_control(t->queue, &reader);
     x->blocks->sent(x->blocks->context, partner, &x->sent);
     if (nc_transfer_is_inline(&x->sent)) {
-        x->out.copied = nc_transfer_inline(t, control, 0, &x->sent, 0);
+        x->out.copied = nc_transfer_inline(t, control, &x->sent, 0);
     } else {
         nc_transfer_begin(t, &x->out, &x->sent, t->queue->rank);
         nc_transfer_fill_slots(t, &x->out);

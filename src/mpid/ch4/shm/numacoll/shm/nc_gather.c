@@ -68,7 +68,7 @@ static void send_first(struct gather *g, struct nc_stream *mine)
     g->direct = !alone && nc_transfer_is_direct(t, mine, &origin);
     if (nc_transfer_is_inline(mine)) {
         size_t bytes = nc_stream_rest(mine);
-        g->copied = nc_transfer_inline(t, control, 0, mine, 0);
+        g->copied = nc_transfer_inline(t, control, mine, 0);
         keep_own(g, control->payload, bytes, bytes);
         return;
     }

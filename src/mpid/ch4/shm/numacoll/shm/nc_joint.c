@@ -89,7 +89,7 @@ void nc_joint_offer(const struct nc_transfer *t, struct nc_joint *j, const struc
                            .how = flow->how};
     s->at += header.total;
     *j->offer = (struct nc_offer){.place = place};
-    nc_transfer_put(t, control, 0, &header, control->payload); /* H1 */
+    nc_transfer_put(t, control, &header, control->payload); /* H1 */
 }
 
 /* What the writer announces with its last piece, when all are taken. */

@@ -61,7 +61,7 @@ bool nc_nonblocking_post(struct nc_nonblocking *n, struct nc_open *open, struct 
     if (!is_near(n, open) || !nc_queue_send_control_is_free(q))
         return false;
     control = nc_queue_take_send_control(q, &readers);
-    *copied = nc_copy_in(stream, control->payload + NC_POST_PAD, total, 0, NULL);
+    *copied = nc_copy_in(stream, control->payload, total, 0, NULL);
     /* after an error nothing, which the readers find too short */
     control->header = (struct nc_control_header){.total = *copied ? 0 : total, .call = open->call};
     nc_queue_announce(q, control, 1); /* release R1 */

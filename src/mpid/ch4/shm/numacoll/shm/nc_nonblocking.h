@@ -19,14 +19,6 @@
 #include "nc_copy.h"
 #include "nc_queue.h"
 
-/* So many bytes from the begin of the payload on are left free, so that elements lie at a multiple
- * of 16. */
-#define NC_POST_PAD 8
-/* bytes of a message, at most */
-#define NC_POST_BYTES (NC_INLINE_BYTES - NC_POST_PAD)
-
-_Static_assert(NC_POST_BYTES == 352, "cvars.yaml and the documents say so");
-
 /* One rank's view of the nonblocking operations of a communicator. Private memory. */
 struct nc_nonblocking {
     struct nc_queue queue; /* nobody waits for its words */
@@ -59,8 +51,8 @@ void nc_nonblocking_init(struct nc_nonblocking *n, char *const *region,
 /* N1: begins the next operation. */
 void nc_nonblocking_begin(struct nc_nonblocking *n, struct nc_open *open, uint16_t call, int root);
 
-/* N2: posts the rest of the stream, of at most NC_POST_BYTES bytes, if the send control slot of the
- * operation is free; then wakes those who may need it. To be called until it returns true, if
+/* N2: posts the rest of the stream, of at most NC_INLINE_BYTES bytes, if the send control slot of
+ * the operation is free; then wakes those who may need it. To be called until it returns true, if
  * !open->posted. *copied: 0, or the error of the copy; then a message without bytes is posted. */
 bool nc_nonblocking_post(struct nc_nonblocking *n, struct nc_open *open, struct nc_stream *stream,
                          int *copied);
@@ -74,7 +66,7 @@ const struct nc_control *nc_nonblocking_part(struct nc_nonblocking *n, const str
 
 static inline const char *nc_nonblocking_bytes(const struct nc_control *part)
 {
-    return part->payload + NC_POST_PAD;
+    return part->payload;
 }
 
 /* N4: ends the operation for this rank, which has posted and reads no message of it any more. */

@@ -39,7 +39,11 @@ struct nc_control_header {
 
 #define NC_FIRST_SLOT_MASK 0x3fff /* a ring has fewer slots */
 
-#define NC_INLINE_BYTES (NC_CONTROL_BYTES - 8 - sizeof(struct nc_control_header)) /* 360 bytes */
+/* Where the payload of a control slot begins, bytes. A multiple of 32: elements of a reduction need
+ * 16 (__float128, and types of users' operations), as memory of malloc has; and the vectors by
+ * which payloads are copied do not lie across two cache lines. */
+#define NC_PAYLOAD_AT   32
+#define NC_INLINE_BYTES (NC_CONTROL_BYTES - NC_PAYLOAD_AT) /* 352 bytes; cvars.yaml says so */
 
 /* A control slot: it announces the message of one operation.
  *
@@ -54,18 +58,18 @@ struct nc_control_header {
  *
  * The writer writes header and payload, then releases `clock` (R1); a reader acquires `clock`, then
  * reads header and payload. A clock that nobody has written for very long is renewed by the owner
- * (refresh_control in nc_queue.c). The first 40 bytes of the payload share a cache line with the
+ * (refresh_control in nc_queue.c). The first 32 bytes of the payload share a cache line with the
  * clock. */
 struct nc_control {
     struct nc_atomic clock; /* (operation, fragments announced) */
     struct nc_control_header header;
-    char payload[NC_INLINE_BYTES];
+    _Alignas(NC_PAYLOAD_AT) char payload[NC_INLINE_BYTES];
 };
 
 _Static_assert(sizeof(struct nc_control) == NC_CONTROL_BYTES,
                "a control slot is three pairs of lines");
-_Static_assert(offsetof(struct nc_control, payload) == 24,
-               "40 bytes of payload are left in the clock's line");
+_Static_assert(offsetof(struct nc_control, payload) == NC_PAYLOAD_AT,
+               "clock and header end before it");
 
 /* The ranks that read a slot or a send control slot: up to two lists (in a broadcast the ranks this
  * rank leads, and its children in another group). The writer may be in a list. The queue keeps the

@@ -26,15 +26,6 @@ struct reduce {
     bool unequal;
 };
 
-_Static_assert((offsetof(struct nc_control, payload) + NC_REDUCE_PAD) % 16 == 0,
-               "the elements of an inline message begin at a multiple of 16");
-
-/* Where the elements of an inline message begin. */
-static char *inline_elements(struct nc_control *control)
-{
-    return control->payload + NC_REDUCE_PAD;
-}
-
 /* ---- what I have ---- */
 
 /* Elements of the message before fragment i. */
@@ -413,7 +404,7 @@ static void along_the_chain(struct reduce *r, bool exclusive)
 
 static bool is_inline(const struct reduce *r)
 {
-    return nc_stream_rest(r->stream) <= NC_REDUCE_INLINE;
+    return nc_stream_rest(r->stream) <= NC_INLINE_BYTES;
 }
 
 /* J3, J4: waits until the message of source k is announced. Returns where its elements are; NULL if
@@ -434,7 +425,7 @@ static const char *await_inline(struct reduce *r, int k, size_t bytes)
     if (r->copied || bytes == 0)
         return NULL;
     nc_copy_count(r->transfer->traffic, bytes, nc_transfer_remote(r->transfer, rank));
-    return inline_elements(control);
+    return control->payload;
 }
 
 static void inline_up_the_tree(struct reduce *r)
@@ -447,7 +438,7 @@ static void inline_up_the_tree(struct reduce *r)
     if (r->part->parent >= 0) {
         r->readers = nc_queue_one(r->transfer->queue, r->part->parent);
         control = take_control(r);
-        f.place = inline_elements(control);
+        f.place = control->payload;
     }
     accumulate_mine(&f);
     for (int k = 0; k < r->sources; k++) {
@@ -458,7 +449,7 @@ static void inline_up_the_tree(struct reduce *r)
     accumulate_end(&f, NULL);
     header.incomplete = r->unequal;
     if (control)
-        nc_transfer_put(r->transfer, control, NC_REDUCE_PAD, &header, inline_elements(control));
+        nc_transfer_put(r->transfer, control, &header, control->payload);
 }
 
 static void inline_in_order(struct reduce *r, const struct nc_range *range)
@@ -467,7 +458,7 @@ static void inline_in_order(struct reduce *r, const struct nc_range *range)
     struct accumulation f = {.r = r, .first = range->first, .n = range->count};
 
     if (r->readers.count[0] > 0)
-        r->copied = nc_transfer_inline(r->transfer, take_control(r), NC_REDUCE_PAD, r->stream, 0);
+        r->copied = nc_transfer_inline(r->transfer, take_control(r), r->stream, 0);
     if (r->joins)
         accumulate_mine(&f);
     for (int k = 0; k < r->sources; k++) {
@@ -494,12 +485,12 @@ static const char *own_of_pair(struct reduce *r, const struct nc_range *range,
 /* P4: of two ranks each sends what the other one reduces, and nothing else. */
 static void inline_in_pair(struct reduce *r, const struct nc_range *range, struct nc_stream *own)
 {
-    _Alignas(16) char packed[NC_REDUCE_INLINE];
+    _Alignas(16) char packed[NC_INLINE_BYTES];
     size_t bytes = range->count * r->kernel->element;
     struct accumulation f = {.r = r, .first = range->first, .n = range->count};
     const char *mine;
 
-    r->copied = nc_transfer_inline(r->transfer, take_control(r), NC_REDUCE_PAD, r->stream, 0);
+    r->copied = nc_transfer_inline(r->transfer, take_control(r), r->stream, 0);
     mine = own_of_pair(r, range, own, packed);
     for (int k = 0; k < r->sources; k++) {
         const char *elements = is_mine(r, k) ? mine : await_inline(r, k, bytes);

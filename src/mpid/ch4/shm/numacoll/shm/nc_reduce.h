@@ -43,12 +43,6 @@ static inline bool nc_reduce_fits(const struct nc_transfer *transfer, size_t ele
     return element <= transfer->largest_fragment;
 }
 
-/* Bytes before the elements in the payload of an inline message, and the largest message that is
- * sent inline, bytes. Elements begin at a multiple of 16, as memory of malloc does: a user's
- * operation may get a type that needs this alignment, and __float128 needs it. */
-#define NC_REDUCE_PAD    8
-#define NC_REDUCE_INLINE (NC_INLINE_BYTES - NC_REDUCE_PAD)
-
 /* For all functions: they reduce the rest of the streams `mine`, which must have the same number
  * of elements on all ranks; element 0 of the kernel is the first of that rest. Long messages are
  * pipelined by fragments of whole elements. Every rank of the node calls the function.
@@ -84,7 +78,7 @@ static inline struct nc_range nc_range_slice(const struct nc_range *whole,
  * bytes. */
 static inline bool nc_reduce_keeps(size_t bytes)
 {
-    return bytes > NC_REDUCE_INLINE;
+    return bytes > NC_INLINE_BYTES;
 }
 
 /* In the order of a team: a0 op (a1 op (a2 ..)). The root, a rank of the team, does it; or, if root
@@ -109,7 +103,7 @@ int nc_reduce_scatter_node(struct nc_transfer *transfer, const struct nc_team *t
 /* For nc_reduce_pair_node: whether the blocks of both ranks fit control slots. In bytes. */
 static inline bool nc_reduce_fits_pair(size_t block, size_t other_block)
 {
-    return block <= NC_REDUCE_INLINE && other_block <= NC_REDUCE_INLINE;
+    return block <= NC_INLINE_BYTES && other_block <= NC_INLINE_BYTES;
 }
 
 /* As nc_reduce_scatter_node, for a team of two ranks whose ranges are so short that
@@ -128,7 +122,7 @@ int nc_reduce_pair_node(struct nc_transfer *transfer, const struct nc_team *team
 int nc_scan_step_node(struct nc_transfer *transfer, const struct nc_scan_step *step,
                       const struct nc_op_kernel *kernel, struct nc_stream *mine, bool *unequal);
 
-/* A scan along the chain of all ranks, of messages that are longer than NC_REDUCE_INLINE, and of
+/* A scan along the chain of all ranks, of messages that are longer than NC_INLINE_BYTES, and of
  * elements that have the same form packed and in the user's buffer: each rank hands on what the
  * rank before it has handed on, combined with its own elements. That is its result, or, if
  * `exclusive`, what the rank before it has handed on; rank 0 has none then. */

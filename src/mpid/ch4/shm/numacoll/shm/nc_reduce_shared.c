@@ -47,7 +47,7 @@ static void post(struct shared *s, size_t count, bool plain)
 
     s->control = nc_queue_take_send_control(t->queue, &readers);
     memcpy(s->control->payload, &where, sizeof where);
-    nc_transfer_put(t, s->control, 0, &header, s->control->payload);
+    nc_transfer_put(t, s->control, &header, s->control->payload);
     s->steps = 1;
 }
 

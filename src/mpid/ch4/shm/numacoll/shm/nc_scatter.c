@@ -30,7 +30,7 @@ static void send_inline(struct scatter *s, struct nc_stream *to, int reader)
     struct nc_control *control = nc_queue_take_recv_control(t->queue, reader);
 
     nc_transfer_keep_first(&s->copied,
-                           nc_transfer_inline(t, control, 0, to, nc_transfer_remote(t, reader)));
+                           nc_transfer_inline(t, control, to, nc_transfer_remote(t, reader)));
 }
 
 /* S1, for a message that is read out of its buffer. */

@@ -43,7 +43,7 @@ static inline void tell(const struct nc_transfer *t, const struct nc_children *c
         struct nc_control *control = i == 0 ? nc_queue_take_recv_control(q, child)
                                             : nc_queue_recv_control(q, child);
         if (payload)
-            nc_transfer_put(t, control, 0, header, payload);
+            nc_transfer_put(t, control, header, payload);
         else
             nc_transfer_announce(t, control, header, i);
     }
@@ -51,15 +51,14 @@ static inline void tell(const struct nc_transfer *t, const struct nc_children *c
 
 /* Not in the header: where gcc 12 sees that a length is at most NC_INLINE_BYTES, it copies by
  * `rep movsq`, which is slow to begin, instead of calling memcpy. */
-int nc_transfer_inline(const struct nc_transfer *t, struct nc_control *control, size_t pad,
+int nc_transfer_inline(const struct nc_transfer *t, struct nc_control *control,
                        struct nc_stream *stream, int how)
 {
     const struct nc_control_header header = {.total = nc_stream_rest(stream)};
     const char *payload;
-    int copied = nc_copy_find(stream, header.total, how, t->traffic, control->payload + pad,
-                              &payload);
+    int copied = nc_copy_find(stream, header.total, how, t->traffic, control->payload, &payload);
 
-    nc_transfer_put(t, control, pad, &header, payload);
+    nc_transfer_put(t, control, &header, payload);
     return copied;
 }
 
@@ -109,7 +108,7 @@ void nc_transfer_point(const struct nc_transfer *t, struct nc_control *control,
 {
     struct nc_control_header header = point_to(stream);
 
-    nc_transfer_put(t, control, 0, &header, (const char *) origin);
+    nc_transfer_put(t, control, &header, (const char *) origin);
 }
 
 void nc_transfer_point_children(const struct nc_transfer *t, const struct nc_children *children,

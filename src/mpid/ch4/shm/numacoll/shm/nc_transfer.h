@@ -218,21 +218,20 @@ static inline size_t nc_transfer_payload_bytes(const struct nc_control_header *h
 }
 
 /* Writes an inline message, or where a message is: copies `payload` into a control slot that is
- * taken, `pad` bytes behind the beginning of its payload, and announces it (R1). `payload` may be
- * that very place; then nothing is copied. All writers of payloads end up here. */
+ * taken, and announces it (R1). `payload` may be that of the slot; then nothing is copied. All
+ * writers of payloads end up here. */
 static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc_control *control,
-                                   size_t pad, const struct nc_control_header *header,
-                                   const char *payload)
+                                   const struct nc_control_header *header, const char *payload)
 {
-    if (payload != control->payload + pad)
-        memcpy(control->payload + pad, payload, nc_transfer_payload_bytes(header));
+    if (payload != control->payload)
+        memcpy(control->payload, payload, nc_transfer_payload_bytes(header));
     nc_transfer_announce(transfer, control, header, 0);
 }
 
 /* Writes the rest of the stream as an inline message into a control slot that is taken, and
- * announces it. pad: as for nc_transfer_put; how: bits of nc_copy_how. 0, or the error of the copy;
+ * announces it. how: bits of nc_copy_how. 0, or the error of the copy;
  * it is announced in any case. */
-int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control, size_t pad,
+int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control,
                        struct nc_stream *stream, int how);
 
 /* Writes the rest of the stream as an inline message into the receive control slots of children,
