@@ -72,8 +72,15 @@ FIGURES = {
         ]
     ),
     "groups-bcast": Printed(
-        [f"numacoll-model messages bcast {TEN_NODES} | sed 1,/^$/d"]
-        + [f"numacoll-model messages bcast {TEN_NODES} \\\n    --map-by numa | sed 1,/^$/d"]
+        [f"numacoll-model messages bcast 1M {TEN_NODES} | sed 1,/^$/d"]
+        + [f"numacoll-model messages bcast 1M {TEN_NODES} \\\n    --map-by numa | sed 1,/^$/d"]
+        + [
+            "for how in core numa; do\n"
+            f"      diff <(numacoll-model messages bcast 1M {TEN_NODES} --map-by $how --csv) \\\n"
+            f"          <(numacoll-model messages reduce 1M {TEN_NODES} --map-by $how --csv) &&\n"
+            '          echo "by $how: Reduce as Bcast"\n'
+            "  done"
+        ]
     ),
     "groups-allreduce": Printed(
         [
