@@ -4,6 +4,7 @@ maint/measure has kept."""
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 
@@ -18,6 +19,7 @@ KUNPENG = '--synthetic "package:2 numa:2 core:32 pu:1"'
 TEN_NODES = KUNPENG + " --nodes $(seq -s , 10)"
 NETWORK = "<(printf 'node01 leaf1 spine1\\nnode02 leaf1 spine1\\nnode48 leaf3 spine1\\n')"
 SIMULATE, CROSSINGS = "test/sim/bin/simulate", "test/shm/bin/crossings"
+EMULATE = "test/numa/run"
 TREES = "--algorithms linear,knomial,pipelined_binary,chain"
 BARRIERS = f"numacoll-model barrier {KUNPENG}"
 
@@ -57,6 +59,17 @@ FIGURES = {
         "papers-saw-times.svg",
     ),
     "bcast-trees": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 bcast"]),
+    "bcast-pages": Printed(
+        [
+            f"{EMULATE} $PREFIX | awk '\n"
+            "      /huge pages free/ { done = 1 }\n"
+            "      done { next }\n"
+            '      / on nodes / { sub(/^ok [0-9]* - /, ""); sub(/, all.*/, ""); print }\n'
+            '      /^# right/ { printf "  %-27s %d pages, misplaced %3d,", $3, $5, $10\n'
+            '                   printf " %7d bytes\\n", 4096 * $10 }\n'
+            "  '"
+        ]
+    ),
     "bcast-times": Ratios(["bcast"]),
     # Romanyuta, Kurnosov 2022
     "blocks-times": Ratios(["scatterv", "gatherv", "allgatherv"]),
@@ -150,10 +163,11 @@ FIGURES = {
 class Shell:
     """Runs commands, in the folder of the sources, with the tools of an installation."""
 
-    def __init__(self, top, prefix):
-        self.top, self.missing = top, set()
-        path = f"{prefix}/bin:{os.environ['PATH']}"
-        self.environment = {"PATH": path, "HOME": os.environ.get("HOME", "/"), "LC_ALL": "C.UTF-8"}
+    def __init__(self, top, prefix, emulates=False):
+        can_emulate = emulates and all(map(shutil.which, ("qemu-system-x86_64", "busybox")))
+        self.top, self.missing = top, set() if can_emulate else {EMULATE}
+        path, home = f"{prefix}/bin:{os.environ['PATH']}", os.environ.get("HOME", "/")
+        self.environment = {"PATH": path, "HOME": home, "LC_ALL": "C.UTF-8", "PREFIX": str(prefix)}
 
     def output(self, command):
         """Of a command that must not fail."""
