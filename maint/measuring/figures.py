@@ -11,7 +11,7 @@ import subprocess
 from . import pictures, plan
 from .plan import record
 from .sets import Set, grouped
-from .tables import bytes_text, median_of, ratio_text, table, time_text
+from .tables import bytes_text, ratio_text, table, time_text
 
 # The machines of the papers: hwloc's words for numacoll-model and numacoll-topo
 BROADWELL = "--machine=2:1:8"  # of test/sim: packages, NUMA nodes of each, cores of each
@@ -31,9 +31,10 @@ Printed = record("Printed", "commands picture", None)
 Grid = record("Grid", "command placeholder values row cells varies", None)
 # Times of numacoll over those of Open MPI in kept files of `peers`, 2 ranks
 Ratios = record("Ratios", "collectives files", ["short", "long"])
-# Times in a kept file of `papers`: a row for each value of a setting, a column for each size.
-# ratios: over those of the first value, which alone is in microseconds. model: a command whose JSON
-# has, for each value, the time of a formula; then a last column shows it, and the picture both
+# Times in a kept file of `papers`: a row for each value of a setting, a column for each size and
+# state of the machine. ratios: over those of the first value, which alone is in microseconds.
+# model: a command whose JSON has, for each value, the time of a formula; then a last column shows
+# it, and the picture both
 Swept = record("Swept", "file ratios model picture", False, None, None)
 
 FIGURES = {
@@ -201,6 +202,36 @@ class Shell:
         return not any(program in c for program in self.missing for c in commands)
 
 
+# ---- the state of the machine ----
+
+# Its two processors share an L3 or each has its own, and that changes within minutes
+# (doc/measurements.md, "The machine"). What a launch found is told by its times, for each size, as
+# a size is measured by itself, all values in turn. Ordinary stores are fast where the L3 is shared:
+# in the kept files the launches of one state are, in the median over the values, within 1.25 times
+# the least ones, those of the other above 1.5
+APART = 1.4
+# From one value to the next a time changes by less than this within a state (1.41 at most)
+JUMP = 1.5
+
+
+def changes(times):
+    """Whether a launch's times jump from one value to the next: it changed in the middle."""
+    return any(max(pair) > JUMP * min(pair) for pair in zip(times, times[1:]))
+
+
+def states_of(launches):
+    """The launches of a size, each {value: us}, by what they found: `both`, an L3 for both
+    processors; `each`, one for each; a launch that changes has a key of its own."""
+    least = {value: min(us[value] for us in launches.values()) for value in launches["0"]}
+    states = {}
+    for name, us in launches.items():
+        over = statistics.median(us[value] / least[value] for value in us)
+        found = "both" if over < APART else "each"
+        state = f"launch {name}" if changes(list(us.values())) else found
+        states.setdefault(state, []).append(us)
+    return dict(sorted(states.items()))
+
+
 # ---- showing ----
 
 
@@ -274,7 +305,7 @@ def value_of(row, setting):
     return int(re.search(rf":{setting}=(\d+)", row["algorithm"])[1])
 
 
-MOST_SIZES = 12
+MOST_SIZES, MOST_COLUMNS = 12, 12
 
 
 def sizes_of(rows):
@@ -283,53 +314,89 @@ def sizes_of(rows):
     return sizes if len(sizes) <= MOST_SIZES else [s for s in sizes if s in plan.SHOWN]
 
 
-def ratio_to(rows, first):
-    """The median of the launches' ratios."""
-    us = {r["round"]: float(r["median_us"]) for r in first}
-    return statistics.median(float(r["median_us"]) / us[r["round"]] for r in rows)
+def columns_of(rows, setting):
+    """The launches, by size and state."""
+    columns = {}
+    for size in sizes_of(rows):
+        launches = {}
+        for r in rows:
+            if int(r["bytes"]) == size:
+                us = launches.setdefault(r["round"], {})
+                us[value_of(r, setting)] = float(r["median_us"])
+        for state, of in states_of(launches).items():
+            columns[size, state] = of
+    return columns
 
 
-def draw_beside(points, modelled, path):
+def name_of(size, state, launches):
+    count = "" if state.startswith("launch") else f" ({len(launches)})"
+    return f"{bytes_text(size)}, {state}{count}"
+
+
+def median_at(launches, value):
+    return statistics.median(us[value] for us in launches)
+
+
+def ratios_to(launches, value, first):
+    """The median of the launches' ratios; if they are far apart, the lowest and the highest."""
+    ratios = [us[value] / us[first] for us in launches]
+    if max(ratios) > APART * min(ratios):
+        return f"{ratio_text(min(ratios))}..{ratio_text(max(ratios))}"
+    return ratio_text(statistics.median(ratios))
+
+
+def draw_beside(curves, modelled, path):
     """Measured and modelled times over the size of fragments, each with an axis of its own."""
     lines = [f"set terminal svg size 900,420\nset output {pictures.quoted(str(path))}"]
     lines += ["set grid; set xlabel 'bytes of a fragment'; set ylabel 'measured, us'"]
-    lines += ["set ytics nomirror; set y2tics; set y2label 'model, us'; set key top center"]
-    for name, of in (("measured", points), ("modelled", modelled)):
-        lines += [f"${name} << EOD", *(f"{x} {y}" for x, y in of.items()), "EOD"]
-    lines.append(
-        "plot $measured with linespoints lw 2 pt 7 ps 0.5 title 'measured',"
-        " $modelled axes x1y2 with lines lw 2 title 'model'"
-    )
-    script = "\n".join(lines) + "\n"
+    lines += ["set ytics nomirror; set y2tics; set y2label 'model, us'; set yrange [0:*]"]
+    lines += ["set key outside below"]
+    drawn = []
+    for n, (name, points) in enumerate([*curves.items(), ("model", modelled)]):
+        lines += [f"$d{n} << EOD", *(f"{x} {y}" for x, y in points.items()), "EOD"]
+        style = "axes x1y2 with lines" if points is modelled else "with linespoints pt 7 ps 0.5"
+        drawn.append(f"$d{n} {style} lw 2 title {pictures.quoted(name)}")
+    script = "\n".join([*lines, "plot " + ", ".join(drawn)]) + "\n"
     subprocess.run(["gnuplot"], input=script, universal_newlines=True, check=True)
+
+
+def by_state(columns):
+    """Those of one table, if they are few; else a table for each state."""
+    if len(columns) <= MOST_COLUMNS:
+        return [columns]
+    states = dict.fromkeys(state for _, state in columns)
+    return [{key: of for key, of in columns.items() if key[1] == state} for state in states]
 
 
 def swept(figure, shell, draws):
     setting = next(f.setting for f in plan.PAPERS if f.file == figure.file)
-    rows = papers(shell.top).rows(figure.file)
-    sizes, values = sizes_of(rows), list(dict.fromkeys(value_of(r, setting) for r in rows))
-    of = {}
-    for r in rows:
-        of.setdefault((value_of(r, setting), int(r["bytes"])), []).append(r)
-
-    def cell(value, size):
-        if figure.ratios and value != values[0]:
-            return ratio_text(ratio_to(of[value, size], of[values[0], size]))
-        return time_text(median_of(of[value, size], "median_us"))
-
-    head = [setting.upper(), *map(bytes_text, sizes)]
-    lines = [[str(v), *(cell(v, size) for size in sizes)] for v in values]
-    parts = []
+    columns = columns_of(papers(shell.top).rows(figure.file), setting)
+    values = list(next(iter(columns.values()))[0])
+    modelled, parts = None, []
     if figure.model:
         rows = json.loads(shell.output(figure.model + " --json"))["rows"]
         modelled = {r["f"]: r["us"] for r in rows}
-        head.append("model")
-        lines = [line + [time_text(modelled[v])] for v, line in zip(values, lines)]
-        parts = [f"![](img/{figure.picture})"]
-        if draws:
-            points = {v: median_of(of[v, sizes[-1]], "median_us") for v in values}
-            draw_beside(points, modelled, shell.top / "doc/img" / figure.picture)
-    return "\n\n".join([table(head, lines), *parts])
+
+    def cell(launches, value):
+        if figure.ratios and value != values[0]:
+            return ratios_to(launches, value, values[0])
+        return time_text(median_at(launches, value))
+
+    for some in by_state(columns):
+        head = [setting.upper(), *(name_of(*key, of) for key, of in some.items())]
+        lines = [[str(v), *(cell(of, v) for of in some.values())] for v in values]
+        if modelled:
+            head.append("model")
+            lines = [line + [time_text(modelled[v])] for v, line in zip(values, lines)]
+        parts.append(table(head, lines))
+    if modelled:
+        parts.append(f"![](img/{figure.picture})")
+    if modelled and draws:
+        curves = {
+            name_of(*key, of): {v: median_at(of, v) for v in values} for key, of in columns.items()
+        }
+        draw_beside(curves, modelled, shell.top / "doc/img" / figure.picture)
+    return "\n\n".join(parts)
 
 
 def shown(figure, shell, draws):
