@@ -37,6 +37,13 @@ Ratios = record("Ratios", "collectives files", ["short", "long"])
 # it, and the picture both
 Swept = record("Swept", "file ratios model picture", False, None, None)
 
+
+def saw_of(fragments, picture):
+    """Measured fragments of figure 9 beside the model's."""
+    model = f"--from {fragments[0]} --to {fragments[-1]} --step {fragments.step}"
+    return "numacoll-model queue --slots 32 " + model, picture
+
+
 FIGURES = {
     # Kurnosov, Tokmasheva 2020
     "bcast-segment": Printed(
@@ -53,12 +60,8 @@ FIGURES = {
     "bcast-saw": Printed(
         ["numacoll-model queue --slots 32 --step 128{plot} | sed -n 1,3p"], "papers-saw.svg"
     ),
-    "bcast-saw-times": Swept(
-        "saw",
-        False,
-        "numacoll-model queue --slots 32 --from 4096 --step 2048",
-        "papers-saw-times.svg",
-    ),
+    "bcast-saw-times": Swept("saw", False, *saw_of(plan.SAW, "papers-saw-times.svg")),
+    "bcast-teeth-times": Swept("teeth", False, *saw_of(plan.TEETH, "papers-teeth-times.svg")),
     "bcast-trees": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 bcast"]),
     "bcast-pages": Printed(
         [
@@ -162,7 +165,7 @@ FIGURES = {
 
 
 class Shell:
-    """Runs commands, in the folder of the sources, with the tools of an installation."""
+    """Runs commands, in the folder of the sources, with the tools of an installation, PREFIX."""
 
     def __init__(self, top, prefix, emulates=False):
         can_emulate = emulates and all(map(shutil.which, ("qemu-system-x86_64", "busybox")))
