@@ -34,8 +34,8 @@ Ratios = record("Ratios", "collectives files", ["short", "long"])
 # Times in a kept file of `papers`: a row for each value of a setting, a column for each size and
 # state of the machine. ratios: over those of the first value, which alone is in microseconds.
 # model: a command whose JSON has, for each value, the time of a formula; then a last column shows
-# it, and the picture both
-Swept = record("Swept", "file ratios model picture", False, None, None)
+# it, and the picture both; relative: each curve over its median
+Swept = record("Swept", "file ratios model picture relative", False, None, None, False)
 
 
 def saw_of(fragments, picture):
@@ -61,7 +61,7 @@ FIGURES = {
         ["numacoll-model queue --slots 32 --step 128{plot} | sed -n 1,3p"], "papers-saw.svg"
     ),
     "bcast-saw-times": Swept("saw", False, *saw_of(plan.SAW, "papers-saw-times.svg")),
-    "bcast-teeth-times": Swept("teeth", False, *saw_of(plan.TEETH, "papers-teeth-times.svg")),
+    "bcast-teeth-times": Swept("teeth", False, *saw_of(plan.TEETH, "papers-teeth-times.svg"), True),
     "bcast-trees": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 bcast"]),
     "bcast-pages": Printed(
         [
@@ -208,29 +208,46 @@ class Shell:
 # ---- the state of the machine ----
 
 # Its two processors share an L3 or each has its own, and that changes within minutes
-# (doc/measurements.md, "The machine"). What a launch found is told by its times, for each size, as
-# a size is measured by itself, all values in turn. Ordinary stores are fast where the L3 is shared:
-# in the kept files the launches of one state are, in the median over the values, within 1.25 times
-# the least ones, those of the other above 1.5
+# (doc/measurements.md, "The machine"). A barrier of two ranks tells, 0.14 or 0.32 us
+BARRIER = 0.21
+# Files without a barrier's time: the times of each size tell, as a size is measured by itself, all
+# values in turn. Ordinary stores are fast where the L3 is shared: launches of that state are, in
+# the median over the values, within 1.25 times the least ones, those of the other above 1.5. (So
+# there has to be a launch of that state.)
 APART = 1.4
-# From one value to the next a time changes by less than this within a state (1.41 at most)
+# From one value to the next the times of a launch that stays in its state change less, 1.41 at most
 JUMP = 1.5
 
 
-def changes(times):
-    """Whether a launch's times jump from one value to the next: it changed in the middle."""
+def changes(us):
+    """Whether a launch's times jump from one value to the next."""
+    times = list(us.values())
     return any(max(pair) > JUMP * min(pair) for pair in zip(times, times[1:]))
 
 
-def states_of(launches):
-    """The launches of a size, each {value: us}, by what they found: `both`, an L3 for both
-    processors; `each`, one for each; a launch that changes has a key of its own."""
-    least = {value: min(us[value] for us in launches.values()) for value in launches["0"]}
-    states = {}
-    for name, us in launches.items():
-        over = statistics.median(us[value] / least[value] for value in us)
-        found = "both" if over < APART else "each"
-        state = f"launch {name}" if changes(list(us.values())) else found
+def found(row, us, least):
+    """What a launch found, before and after: `both`, an L3 for both processors, or `each`, one for
+    each. row: one of its rows; us: its times by value; least: those of all launches."""
+    if "barrier_before_us" in row:
+        shared = [float(row[f"barrier_{when}_us"]) < BARRIER for when in ("before", "after")]
+    else:
+        shared = [statistics.median(us[value] / least[value] for value in us) < APART]
+    return {"both" if is_shared else "each" for is_shared in shared}
+
+
+def states_of(rows, setting):
+    """The launches of a size, each {value: us}, by their state; one that changed in the middle has
+    a key of its own."""
+    states, launches = {}, grouped(rows, "round")
+    times = {
+        name: {value_of(r, setting): float(r["median_us"]) for r in of}
+        for (name,), of in launches.items()
+    }
+    least = {value: min(us[value] for us in times.values()) for value in times["0"]}
+    for name, us in times.items():
+        states_found = found(launches[name,][0], us, least)
+        changed = changes(us) or len(states_found) > 1
+        state = f"launch {name}" if changed else states_found.pop()
         states.setdefault(state, []).append(us)
     return dict(sorted(states.items()))
 
@@ -321,13 +338,9 @@ def columns_of(rows, setting):
     """The launches, by size and state."""
     columns = {}
     for size in sizes_of(rows):
-        launches = {}
-        for r in rows:
-            if int(r["bytes"]) == size:
-                us = launches.setdefault(r["round"], {})
-                us[value_of(r, setting)] = float(r["median_us"])
-        for state, of in states_of(launches).items():
-            columns[size, state] = of
+        of_size = [r for r in rows if int(r["bytes"]) == size]
+        for state, launches in states_of(of_size, setting).items():
+            columns[size, state] = launches
     return columns
 
 
@@ -340,27 +353,45 @@ def median_at(launches, value):
     return statistics.median(us[value] for us in launches)
 
 
-def ratios_to(launches, value, first):
-    """The median of the launches' ratios; if they are far apart, the lowest and the highest."""
-    ratios = [us[value] / us[first] for us in launches]
-    if max(ratios) > APART * min(ratios):
-        return f"{ratio_text(min(ratios))}..{ratio_text(max(ratios))}"
-    return ratio_text(statistics.median(ratios))
+def spread(numbers, text):
+    """Of several launches: the median; if they are far apart, the lowest and the highest."""
+    if max(numbers) > APART * min(numbers):
+        return f"{text(min(numbers))}..{text(max(numbers))}"
+    return text(statistics.median(numbers))
 
 
-def draw_beside(curves, modelled, path):
-    """Measured and modelled times over the size of fragments, each with an axis of its own."""
+def draw(curves, axes, path):
+    """Times over the size of fragments: points by name; axes: words for gnuplot."""
     lines = [f"set terminal svg size 900,420\nset output {pictures.quoted(str(path))}"]
-    lines += ["set grid; set xlabel 'bytes of a fragment'; set ylabel 'measured, us'"]
-    lines += ["set ytics nomirror; set y2tics; set y2label 'model, us'; set yrange [0:*]"]
-    lines += ["set key outside below"]
+    lines += ["set grid; set key outside below; set xlabel 'bytes of a fragment'", axes]
     drawn = []
-    for n, (name, points) in enumerate([*curves.items(), ("model", modelled)]):
+    for n, (name, (points, style)) in enumerate(curves.items()):
         lines += [f"$d{n} << EOD", *(f"{x} {y}" for x, y in points.items()), "EOD"]
-        style = "axes x1y2 with lines" if points is modelled else "with linespoints pt 7 ps 0.5"
         drawn.append(f"$d{n} {style} lw 2 title {pictures.quoted(name)}")
     script = "\n".join([*lines, "plot " + ", ".join(drawn)]) + "\n"
     subprocess.run(["gnuplot"], input=script, universal_newlines=True, check=True)
+
+
+MEASURED = "with linespoints pt 7 ps 0.5"
+
+
+def draw_beside(curves, modelled, path):
+    """Measured and modelled times, each with an axis of its own."""
+    styled = {name: (points, MEASURED) for name, points in curves.items()}
+    axes = "set ylabel 'measured, us'; set yrange [0:*]; set ytics nomirror; set y2tics\n"
+    axes += "set y2label 'model, us'"
+    draw({**styled, "model": (modelled, "axes x1y2 with lines")}, axes, path)
+
+
+def draw_relative(curves, modelled, path):
+    """The same, where differences are small: each over the median of its curve."""
+
+    def over_median(points):
+        return {x: y / statistics.median(points.values()) for x, y in points.items()}
+
+    styled = {name: (over_median(points), MEASURED) for name, points in curves.items()}
+    styled["model"] = over_median(modelled), "with lines"
+    draw(styled, "set ylabel 'time over the median of the curve'", path)
 
 
 def by_state(columns):
@@ -382,8 +413,8 @@ def swept(figure, shell, draws):
 
     def cell(launches, value):
         if figure.ratios and value != values[0]:
-            return ratios_to(launches, value, values[0])
-        return time_text(median_at(launches, value))
+            return spread([us[value] / us[values[0]] for us in launches], ratio_text)
+        return spread([us[value] for us in launches], time_text)
 
     for some in by_state(columns):
         head = [setting.upper(), *(name_of(*key, of) for key, of in some.items())]
@@ -398,7 +429,8 @@ def swept(figure, shell, draws):
         curves = {
             name_of(*key, of): {v: median_at(of, v) for v in values} for key, of in columns.items()
         }
-        draw_beside(curves, modelled, shell.top / "doc/img" / figure.picture)
+        drawing = draw_relative if figure.relative else draw_beside
+        drawing(curves, modelled, shell.top / "doc/img" / figure.picture)
     return "\n\n".join(parts)
 
 
