@@ -4,13 +4,14 @@ maint/measure has kept."""
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 
 from . import pictures, plan
 from .plan import record
 from .sets import Set, grouped
-from .tables import bytes_text, median_of, ratio_text, table, time_text
+from .tables import bytes_text, ratio_text, table, time_text
 
 # The machines of the papers: hwloc's words for numacoll-model and numacoll-topo
 BROADWELL = "--machine=2:1:8"  # of test/sim: packages, NUMA nodes of each, cores of each
@@ -18,6 +19,7 @@ KUNPENG = '--synthetic "package:2 numa:2 core:32 pu:1"'
 TEN_NODES = KUNPENG + " --nodes $(seq -s , 10)"
 NETWORK = "<(printf 'node01 leaf1 spine1\\nnode02 leaf1 spine1\\nnode48 leaf3 spine1\\n')"
 SIMULATE, CROSSINGS = "test/sim/bin/simulate", "test/shm/bin/crossings"
+EMULATE = "test/numa/run"
 TREES = "--algorithms linear,knomial,pipelined_binary,chain"
 BARRIERS = f"numacoll-model barrier {KUNPENG}"
 
@@ -29,10 +31,18 @@ Printed = record("Printed", "commands picture", None)
 Grid = record("Grid", "command placeholder values row cells varies", None)
 # Times of numacoll over those of Open MPI in kept files of `peers`, 2 ranks
 Ratios = record("Ratios", "collectives files", ["short", "long"])
-# Times in a kept file of `papers`: a row for each value of a setting, a column for each size.
-# ratios: over those of the first value, which alone is in microseconds. model: a command whose JSON
-# has, for each value, the time of a formula; then a last column shows it, and the picture both
-Swept = record("Swept", "file ratios model picture", False, None, None)
+# Times in a kept file of `papers`: a row for each value of a setting, a column for each size and
+# state of the machine. ratios: over those of the first value, which alone is in microseconds.
+# model: a command whose JSON has, for each value, the time of a formula; then a last column shows
+# it, and the picture both; relative: each curve over its median
+Swept = record("Swept", "file ratios model picture relative", False, None, None, False)
+
+
+def saw_of(fragments, picture):
+    """Measured fragments of figure 9 beside the model's."""
+    model = f"--from {fragments[0]} --to {fragments[-1]} --step {fragments.step}"
+    return "numacoll-model queue --slots 32 " + model, picture
+
 
 FIGURES = {
     # Kurnosov, Tokmasheva 2020
@@ -50,13 +60,20 @@ FIGURES = {
     "bcast-saw": Printed(
         ["numacoll-model queue --slots 32 --step 128{plot} | sed -n 1,3p"], "papers-saw.svg"
     ),
-    "bcast-saw-times": Swept(
-        "saw",
-        False,
-        "numacoll-model queue --slots 32 --from 4096 --step 2048",
-        "papers-saw-times.svg",
-    ),
+    "bcast-saw-times": Swept("saw", False, *saw_of(plan.SAW, "papers-saw-times.svg")),
+    "bcast-teeth-times": Swept("teeth", False, *saw_of(plan.TEETH, "papers-teeth-times.svg"), True),
     "bcast-trees": Printed([f"{SIMULATE} {BROADWELL} --bytes=65536 bcast"]),
+    "bcast-pages": Printed(
+        [
+            f"{EMULATE} $PREFIX | awk '\n"
+            "      /huge pages free/ { done = 1 }\n"
+            "      done { next }\n"
+            '      / on nodes / { sub(/^ok [0-9]* - /, ""); sub(/, all.*/, ""); print }\n'
+            '      /^# right/ { printf "  %-27s %d pages, misplaced %3d,", $3, $5, $10\n'
+            '                   printf " %7d bytes\\n", 4096 * $10 }\n'
+            "  '"
+        ]
+    ),
     "bcast-times": Ratios(["bcast"]),
     # Romanyuta, Kurnosov 2022
     "blocks-times": Ratios(["scatterv", "gatherv", "allgatherv"]),
@@ -72,8 +89,15 @@ FIGURES = {
         ]
     ),
     "groups-bcast": Printed(
-        [f"numacoll-model messages bcast {TEN_NODES} | sed 1,/^$/d"]
-        + [f"numacoll-model messages bcast {TEN_NODES} \\\n    --map-by numa | sed 1,/^$/d"]
+        [f"numacoll-model messages bcast 1M {TEN_NODES} | sed 1,/^$/d"]
+        + [f"numacoll-model messages bcast 1M {TEN_NODES} \\\n    --map-by numa | sed 1,/^$/d"]
+        + [
+            "for how in core numa; do\n"
+            f"      diff <(numacoll-model messages bcast 1M {TEN_NODES} --map-by $how --csv) \\\n"
+            f"          <(numacoll-model messages reduce 1M {TEN_NODES} --map-by $how --csv) &&\n"
+            '          echo "by $how: Reduce as Bcast"\n'
+            "  done"
+        ]
     ),
     "groups-allreduce": Printed(
         [
@@ -141,12 +165,13 @@ FIGURES = {
 
 
 class Shell:
-    """Runs commands, in the folder of the sources, with the tools of an installation."""
+    """Runs commands, in the folder of the sources, with the tools of an installation, PREFIX."""
 
-    def __init__(self, top, prefix):
-        self.top, self.missing = top, set()
-        path = f"{prefix}/bin:{os.environ['PATH']}"
-        self.environment = {"PATH": path, "HOME": os.environ.get("HOME", "/"), "LC_ALL": "C.UTF-8"}
+    def __init__(self, top, prefix, emulates=False):
+        can_emulate = emulates and all(map(shutil.which, ("qemu-system-x86_64", "busybox")))
+        self.top, self.missing = top, set() if can_emulate else {EMULATE}
+        path, home = f"{prefix}/bin:{os.environ['PATH']}", os.environ.get("HOME", "/")
+        self.environment = {"PATH": path, "HOME": home, "LC_ALL": "C.UTF-8", "PREFIX": str(prefix)}
 
     def output(self, command):
         """Of a command that must not fail."""
@@ -178,6 +203,53 @@ class Shell:
             return figure.file in papers(self.top).files
         commands = figure.commands if isinstance(figure, Printed) else [figure.command]
         return not any(program in c for program in self.missing for c in commands)
+
+
+# ---- the state of the machine ----
+
+# Its two processors share an L3 or each has its own, and that changes within minutes
+# (doc/measurements.md, "The machine"). A barrier of two ranks tells, 0.14 or 0.32 us
+BARRIER = 0.21
+# Files without a barrier's time: the times of each size tell, as a size is measured by itself, all
+# values in turn. Ordinary stores are fast where the L3 is shared: launches of that state are, in
+# the median over the values, within 1.25 times the least ones, those of the other above 1.5. (So
+# there has to be a launch of that state.)
+APART = 1.4
+# From one value to the next the times of a launch that stays in its state change less, 1.41 at most
+JUMP = 1.5
+
+
+def changes(us):
+    """Whether a launch's times jump from one value to the next."""
+    times = list(us.values())
+    return any(max(pair) > JUMP * min(pair) for pair in zip(times, times[1:]))
+
+
+def found(row, us, least):
+    """What a launch found, before and after: `both`, an L3 for both processors, or `each`, one for
+    each. row: one of its rows; us: its times by value; least: those of all launches."""
+    if "barrier_before_us" in row:
+        shared = [float(row[f"barrier_{when}_us"]) < BARRIER for when in ("before", "after")]
+    else:
+        shared = [statistics.median(us[value] / least[value] for value in us) < APART]
+    return {"both" if is_shared else "each" for is_shared in shared}
+
+
+def states_of(rows, setting):
+    """The launches of a size, each {value: us}, by their state; one that changed in the middle has
+    a key of its own."""
+    states, launches = {}, grouped(rows, "round")
+    times = {
+        name: {value_of(r, setting): float(r["median_us"]) for r in of}
+        for (name,), of in launches.items()
+    }
+    least = {value: min(us[value] for us in times.values()) for value in times["0"]}
+    for name, us in times.items():
+        states_found = found(launches[name,][0], us, least)
+        changed = changes(us) or len(states_found) > 1
+        state = f"launch {name}" if changed else states_found.pop()
+        states.setdefault(state, []).append(us)
+    return dict(sorted(states.items()))
 
 
 # ---- showing ----
@@ -253,7 +325,7 @@ def value_of(row, setting):
     return int(re.search(rf":{setting}=(\d+)", row["algorithm"])[1])
 
 
-MOST_SIZES = 12
+MOST_SIZES, MOST_COLUMNS = 12, 12
 
 
 def sizes_of(rows):
@@ -262,53 +334,104 @@ def sizes_of(rows):
     return sizes if len(sizes) <= MOST_SIZES else [s for s in sizes if s in plan.SHOWN]
 
 
-def ratio_to(rows, first):
-    """The median of the launches' ratios."""
-    us = {r["round"]: float(r["median_us"]) for r in first}
-    return statistics.median(float(r["median_us"]) / us[r["round"]] for r in rows)
+def columns_of(rows, setting):
+    """The launches, by size and state."""
+    columns = {}
+    for size in sizes_of(rows):
+        of_size = [r for r in rows if int(r["bytes"]) == size]
+        for state, launches in states_of(of_size, setting).items():
+            columns[size, state] = launches
+    return columns
 
 
-def draw_beside(points, modelled, path):
-    """Measured and modelled times over the size of fragments, each with an axis of its own."""
+def name_of(size, state, launches):
+    count = "" if state.startswith("launch") else f" ({len(launches)})"
+    return f"{bytes_text(size)}, {state}{count}"
+
+
+def median_at(launches, value):
+    return statistics.median(us[value] for us in launches)
+
+
+def spread(numbers, text):
+    """Of several launches: the median; if they are far apart, the lowest and the highest."""
+    if max(numbers) > APART * min(numbers):
+        return f"{text(min(numbers))}..{text(max(numbers))}"
+    return text(statistics.median(numbers))
+
+
+def draw(curves, axes, path):
+    """Times over the size of fragments: points by name; axes: words for gnuplot."""
     lines = [f"set terminal svg size 900,420\nset output {pictures.quoted(str(path))}"]
-    lines += ["set grid; set xlabel 'bytes of a fragment'; set ylabel 'measured, us'"]
-    lines += ["set ytics nomirror; set y2tics; set y2label 'model, us'; set key top center"]
-    for name, of in (("measured", points), ("modelled", modelled)):
-        lines += [f"${name} << EOD", *(f"{x} {y}" for x, y in of.items()), "EOD"]
-    lines.append(
-        "plot $measured with linespoints lw 2 pt 7 ps 0.5 title 'measured',"
-        " $modelled axes x1y2 with lines lw 2 title 'model'"
-    )
-    script = "\n".join(lines) + "\n"
+    lines += ["set grid; set key outside below; set xlabel 'bytes of a fragment'", axes]
+    drawn = []
+    for n, (name, (points, style)) in enumerate(curves.items()):
+        lines += [f"$d{n} << EOD", *(f"{x} {y}" for x, y in points.items()), "EOD"]
+        drawn.append(f"$d{n} {style} lw 2 title {pictures.quoted(name)}")
+    script = "\n".join([*lines, "plot " + ", ".join(drawn)]) + "\n"
     subprocess.run(["gnuplot"], input=script, universal_newlines=True, check=True)
+
+
+MEASURED = "with linespoints pt 7 ps 0.5"
+
+
+def draw_beside(curves, modelled, path):
+    """Measured and modelled times, each with an axis of its own."""
+    styled = {name: (points, MEASURED) for name, points in curves.items()}
+    axes = "set ylabel 'measured, us'; set yrange [0:*]; set ytics nomirror; set y2tics\n"
+    axes += "set y2label 'model, us'"
+    draw({**styled, "model": (modelled, "axes x1y2 with lines")}, axes, path)
+
+
+def draw_relative(curves, modelled, path):
+    """The same, where differences are small: each over the median of its curve."""
+
+    def over_median(points):
+        return {x: y / statistics.median(points.values()) for x, y in points.items()}
+
+    styled = {name: (over_median(points), MEASURED) for name, points in curves.items()}
+    styled["model"] = over_median(modelled), "with lines"
+    draw(styled, "set ylabel 'time over the median of the curve'", path)
+
+
+def by_state(columns):
+    """Those of one table, if they are few; else a table for each state."""
+    if len(columns) <= MOST_COLUMNS:
+        return [columns]
+    states = dict.fromkeys(state for _, state in columns)
+    return [{key: of for key, of in columns.items() if key[1] == state} for state in states]
 
 
 def swept(figure, shell, draws):
     setting = next(f.setting for f in plan.PAPERS if f.file == figure.file)
-    rows = papers(shell.top).rows(figure.file)
-    sizes, values = sizes_of(rows), list(dict.fromkeys(value_of(r, setting) for r in rows))
-    of = {}
-    for r in rows:
-        of.setdefault((value_of(r, setting), int(r["bytes"])), []).append(r)
-
-    def cell(value, size):
-        if figure.ratios and value != values[0]:
-            return ratio_text(ratio_to(of[value, size], of[values[0], size]))
-        return time_text(median_of(of[value, size], "median_us"))
-
-    head = [setting.upper(), *map(bytes_text, sizes)]
-    lines = [[str(v), *(cell(v, size) for size in sizes)] for v in values]
-    parts = []
+    columns = columns_of(papers(shell.top).rows(figure.file), setting)
+    values = list(next(iter(columns.values()))[0])
+    modelled, parts = None, []
     if figure.model:
         rows = json.loads(shell.output(figure.model + " --json"))["rows"]
         modelled = {r["f"]: r["us"] for r in rows}
-        head.append("model")
-        lines = [line + [time_text(modelled[v])] for v, line in zip(values, lines)]
-        parts = [f"![](img/{figure.picture})"]
-        if draws:
-            points = {v: median_of(of[v, sizes[-1]], "median_us") for v in values}
-            draw_beside(points, modelled, shell.top / "doc/img" / figure.picture)
-    return "\n\n".join([table(head, lines), *parts])
+
+    def cell(launches, value):
+        if figure.ratios and value != values[0]:
+            return spread([us[value] / us[values[0]] for us in launches], ratio_text)
+        return spread([us[value] for us in launches], time_text)
+
+    for some in by_state(columns):
+        head = [setting.upper(), *(name_of(*key, of) for key, of in some.items())]
+        lines = [[str(v), *(cell(of, v) for of in some.values())] for v in values]
+        if modelled:
+            head.append("model")
+            lines = [line + [time_text(modelled[v])] for v, line in zip(values, lines)]
+        parts.append(table(head, lines))
+    if modelled:
+        parts.append(f"![](img/{figure.picture})")
+    if modelled and draws:
+        curves = {
+            name_of(*key, of): {v: median_at(of, v) for v in values} for key, of in columns.items()
+        }
+        drawing = draw_relative if figure.relative else draw_beside
+        drawing(curves, modelled, shell.top / "doc/img" / figure.picture)
+    return "\n\n".join(parts)
 
 
 def shown(figure, shell, draws):

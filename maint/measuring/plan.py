@@ -195,6 +195,17 @@ PAPERS_QUEUE = "numacoll:levels=node:fragment_rule=fixed:queue_sets=1:streaming=
 PAPERS_BYTES = 4 << 20  # of a queue, in figure 5
 # KiB: room for the queues of all variants, so that none is shortened
 PAPERS_ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
+# bytes of fragments in figure 9: over all, and three teeth of it, each several times. Not more than
+# the algorithms that numacoll-bench compares in a launch
+SAW, TEETH = range(4096, 65536 + 1, 2048), range(50176, 65536 + 1, 512)
+
+
+def sawn(fragments):
+    """Words for numacoll-bench."""
+    return (
+        f"bcast --off-cache --sizes 16M --algorithms {PAPERS_QUEUE}:queue_length=32"
+        f" --sweep FRAGMENT_SIZE={','.join(map(str, fragments))}"
+    )
 
 
 # the file, its title, words for numacoll-bench, the setting that is drawn, seconds of a launch
@@ -219,14 +230,8 @@ PAPERS = [
         "queue_length",
         30,
     ),
-    Figure(
-        "saw",
-        "figure 9",
-        f"bcast --off-cache --sizes 16M --algorithms {PAPERS_QUEUE}:queue_length=32"
-        f" --sweep FRAGMENT_SIZE={','.join(map(str, range(4096, 65537, 2048)))}",
-        "fragment_size",
-        25,
-    ),
+    Figure("saw", "figure 9", sawn(SAW), "fragment_size", 25),
+    Figure("teeth", "figure 9, three teeth", sawn(TEETH), "fragment_size", 25),
 ]
 
 # ---- imb: the same by Intel MPI Benchmarks ----

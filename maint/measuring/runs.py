@@ -97,6 +97,12 @@ def run(o):
 # ---- papers ----
 
 
+def barrier_us(build):
+    """Of two ranks: it tells whether their processors share an L3 now, which some machines' hosts
+    change (doc/measurements.md, "The machine")."""
+    return build.bench(2, "barrier --algorithms numacoll --rounds 1 --seconds 1")[0][0]["median_us"]
+
+
 def papers(o):
     """Each variant has a median in each of several launches: memory lies elsewhere in the next."""
     use_processors(plan.PAPERS_PROCESSORS)
@@ -104,16 +110,18 @@ def papers(o):
     if o.quick:
         chosen = [f._replace(seconds=1, words=quick(f.words)) for f in chosen]
     rounds = 1 if o.quick else plan.PAPERS_ROUNDS
-    steps = Steps([f.seconds + 4 for f in chosen] * rounds, kept)
+    steps = Steps([f.seconds + 7 for f in chosen] * rounds, kept)
     kept.measured_with(build)
     rows = collections.defaultdict(list)
     for r in range(rounds):
         for f in chosen:
-            steps.next(f"launch {r + 1}, {f.file}", f.seconds + 4)
+            steps.next(f"launch {r}, {f.file}", f.seconds + 7)
             words = f"{f.words} --rounds 3 --seconds {f.seconds}"
-            for row in build.bench(2, words, plan.PAPERS_ROOM)[0]:
+            before, of = barrier_us(build), build.bench(2, words, plan.PAPERS_ROOM)[0]
+            barriers = {"barrier_before_us": before, "barrier_after_us": barrier_us(build)}
+            for row in of:
                 cells = {c: row[c] for c in ("collective", "bytes", "algorithm", "median_us")}
-                rows[f.file].append({"round": r, **cells})
+                rows[f.file].append({"round": r, **cells, **barriers})
             about = {"title": f.title, "command": f"{mpiexec(2)} numacoll-bench {words}"}
             kept.keep(f.file, rows[f.file], numacoll=build.name, settings=plan.PAPERS_ROOM, **about)
 

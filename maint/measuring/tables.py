@@ -267,10 +267,11 @@ def machine_text(kept):
     caches = ", ".join(f"{c} {m[c.lower() + '_bytes'] // 1024} KiB" for c in ("L1d", "L2", "L3"))
     of = lambda key: span(f[key] for f in files)
     builds = sorted({name for f in files for name in f["numacoll"].split(", ")})
-    peers = "".join(sorted({f"; Open MPI {f['openmpi']}" for f in files if "openmpi" in f}))
+    others = {"openmpi": "Open MPI", "imb": "Intel MPI Benchmarks"}
+    versions = {f"; {name} {f[key]}" for key, name in others.items() for f in files if key in f}
     return (
         f"{m['cpu']}; processors {m['processors']}, packages {m['packages']}, NUMA nodes "
         f"{m['numa_nodes']}; {caches}; memory {m['memory_gib']} GiB; {of('kernel')}; MPICH "
-        f"{of('mpich')}; numacoll {', '.join(builds)}{peers}; "
+        f"{of('mpich')}; numacoll {', '.join(builds)}{''.join(sorted(versions))}; "
         f"{of('date')}; load average before {of('load_before')}"
     )
