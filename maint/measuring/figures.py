@@ -10,7 +10,7 @@ import subprocess
 from . import pictures, plan
 from .plan import record
 from .sets import Set, grouped
-from .tables import bytes_text, median_of, ratio_text, table, time_text
+from .tables import bytes_text, median_of, ratio_text, ratios_to, table, time_text
 
 # The machines of the papers: hwloc's words for numacoll-model and numacoll-topo
 BROADWELL = "--machine=2:1:8"  # of test/sim: packages, NUMA nodes of each, cores of each
@@ -262,12 +262,6 @@ def sizes_of(rows):
     return sizes if len(sizes) <= MOST_SIZES else [s for s in sizes if s in plan.SHOWN]
 
 
-def ratio_to(rows, first):
-    """The median of the launches' ratios."""
-    us = {r["round"]: float(r["median_us"]) for r in first}
-    return statistics.median(float(r["median_us"]) / us[r["round"]] for r in rows)
-
-
 def draw_beside(points, modelled, path):
     """Measured and modelled times over the size of fragments, each with an axis of its own."""
     lines = [f"set terminal svg size 900,420\nset output {pictures.quoted(str(path))}"]
@@ -293,7 +287,7 @@ def swept(figure, shell, draws):
 
     def cell(value, size):
         if figure.ratios and value != values[0]:
-            return ratio_text(ratio_to(of[value, size], of[values[0], size]))
+            return ratio_text(statistics.median(ratios_to(of[value, size], of[values[0], size])))
         return time_text(median_of(of[value, size], "median_us"))
 
     head = [setting.upper(), *map(bytes_text, sizes)]

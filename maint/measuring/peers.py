@@ -1,9 +1,8 @@
 """The command that measures numacoll, MPICH's own choice and Open MPI in turn."""
 import collections
-import re
 
 from . import plan, tables
-from .runs import Steps, chosen_of, set_of, use_processors
+from .runs import Steps, chosen_of, quick, set_of, use_processors
 from .sets import Build, OpenMPI, fail, mpiexec
 
 
@@ -19,9 +18,9 @@ def launches_of(build, peer, p):
 
 def chosen_peers(o):
     chosen = chosen_of(o, plan.PEERS)
-    if o.quick:  # the first size of a list
-        chosen = [p._replace(words=re.sub(r"(--sizes \w+),\S*", r"\1", p.words)) for p in chosen]
-        chosen = [p._replace(seconds=1, takes=plan.PEERS_QUICK) for p in chosen]
+    if o.quick:
+        of = {"seconds": 1, "takes": plan.PEERS_QUICK}
+        chosen = [p._replace(words=quick(p.words), **of) for p in chosen]
     return chosen
 
 

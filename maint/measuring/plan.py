@@ -185,10 +185,16 @@ PEERED_FILES = {
 }
 PEERS_QUICK = 10  # seconds that the launches of a round take
 
-# ---- papers: figures of the papers that two ranks can time, in several launches ----
+# ---- papers: figures of the papers that two ranks can time; variants: settings of numacoll ----
 
-PAPERS_SET, PAPERS_PROCESSORS, PAPERS_ROUNDS = "papers", 2, 5
+# Each variant has a median in each of several launches: memory lies elsewhere in the next.
+LAUNCHED_PROCESSORS, LAUNCHES = 2, 5
 
+# the file, its title, words for numacoll-bench, seconds of a launch, the setting that papers.md
+# draws
+Launched = record("Launched", "file title words seconds setting", None)
+
+PAPERS_SET = "papers"
 # the queue of Kurnosov, Tokmasheva 2020: all ranks copy out of the root's, fragments have the size
 # of a slot, all slots are given back together, and stores are ordinary ones
 PAPERS_QUEUE = "numacoll:levels=node:fragment_rule=fixed:queue_sets=1:streaming=0"
@@ -196,11 +202,8 @@ PAPERS_BYTES = 4 << 20  # of a queue, in figure 5
 # KiB: room for the queues of all variants, so that none is shortened
 PAPERS_ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
 
-
-# the file, its title, words for numacoll-bench, the setting that is drawn, seconds of a launch
-Figure = record("Figure", "file title words setting seconds")
 PAPERS = [
-    Figure(
+    Launched(
         "fragments",
         "figure 5",
         "bcast --off-cache --sizes 16K,32K,64K --algorithms "
@@ -208,25 +211,38 @@ PAPERS = [
             f"{PAPERS_QUEUE}:bcast_tree=chain:fragment_size={f}:queue_length={PAPERS_BYTES // f}"
             for f in range(4096, 65536 + 1, 4096)
         ),
-        "fragment_size",
         12,
+        "fragment_size",
     ),
-    Figure(
+    Launched(
         "slots",
         "figure 7",
         f"bcast --off-cache --sizes 64:16M --algorithms {PAPERS_QUEUE}:bcast_tree=flat"
         ":fragment_size=8192 --sweep QUEUE_LENGTH=1,2,4,8,16,32,64,128",
-        "queue_length",
         30,
+        "queue_length",
     ),
-    Figure(
+    Launched(
         "saw",
         "figure 9",
         f"bcast --off-cache --sizes 16M --algorithms {PAPERS_QUEUE}:queue_length=32"
         f" --sweep FRAGMENT_SIZE={','.join(map(str, range(4096, 65537, 2048)))}",
-        "fragment_size",
         25,
+        "fragment_size",
     ),
+]
+
+VARIANTS_SET = "variants"
+# never, by default, and by readers of whatever writers may stream
+STREAMED = (
+    "bcast,allgather,reduce,alltoall --sizes 64K,256K,1M,4M,16M"
+    " --algorithms numacoll --sweep STREAMING=0,-1,4095"
+)
+VARIANTS = [
+    Launched("streaming", "left unread", STREAMED + " --off-cache", 12),
+    Launched("streaming-read", "read at once", STREAMED + " --off-cache --use", 12),
+    Launched("streaming-in-cache", "left unread", STREAMED, 12),
+    Launched("streaming-in-cache-read", "read at once", STREAMED + " --use", 12),
 ]
 
 # ---- imb: the same by Intel MPI Benchmarks ----

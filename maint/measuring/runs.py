@@ -40,8 +40,9 @@ def set_of(o):
 
 
 def quick(words):
-    """One second, two rounds, and of a range of sizes the first five."""
-    return re.sub(r"(--sizes) (\d+):\w+", lambda m: f"{m[1]} {m[2]}:{16 * int(m[2])}", words)
+    """The words with the first five sizes of a range, or the first one of a list."""
+    words = re.sub(r"(--sizes) (\d+):\w+", lambda m: f"{m[1]} {m[2]}:{16 * int(m[2])}", words)
+    return re.sub(r"(--sizes \w+),\S*", r"\1", words)
 
 
 # ---- run ----
@@ -94,16 +95,15 @@ def run(o):
         kept.keep(r.file, rows, numacoll=build.name, settings=settings, **about)
 
 
-# ---- papers ----
+# ---- papers and variants ----
 
 
-def papers(o):
-    """Each variant has a median in each of several launches: memory lies elsewhere in the next."""
-    use_processors(plan.PAPERS_PROCESSORS)
-    build, kept, chosen = Build(o.build), set_of(o), chosen_of(o, plan.PAPERS)
+def launched(o, planned, settings):
+    use_processors(plan.LAUNCHED_PROCESSORS)
+    build, kept, chosen = Build(o.build), set_of(o), chosen_of(o, planned)
     if o.quick:
         chosen = [f._replace(seconds=1, words=quick(f.words)) for f in chosen]
-    rounds = 1 if o.quick else plan.PAPERS_ROUNDS
+    rounds = 1 if o.quick else plan.LAUNCHES
     steps = Steps([f.seconds + 4 for f in chosen] * rounds, kept)
     kept.measured_with(build)
     rows = collections.defaultdict(list)
@@ -111,11 +111,19 @@ def papers(o):
         for f in chosen:
             steps.next(f"launch {r + 1}, {f.file}", f.seconds + 4)
             words = f"{f.words} --rounds 3 --seconds {f.seconds}"
-            for row in build.bench(2, words, plan.PAPERS_ROOM)[0]:
+            for row in build.bench(2, words, settings)[0]:
                 cells = {c: row[c] for c in ("collective", "bytes", "algorithm", "median_us")}
                 rows[f.file].append({"round": r, **cells})
             about = {"title": f.title, "command": f"{mpiexec(2)} numacoll-bench {words}"}
-            kept.keep(f.file, rows[f.file], numacoll=build.name, settings=plan.PAPERS_ROOM, **about)
+            kept.keep(f.file, rows[f.file], numacoll=build.name, settings=settings, **about)
+
+
+def papers(o):
+    launched(o, plan.PAPERS, plan.PAPERS_ROOM)
+
+
+def variants(o):
+    launched(o, plan.VARIANTS, {})
 
 
 # ---- compare ----

@@ -204,6 +204,38 @@ def calls(kept, files):
     return table([kept.files[files[0]]["title"], *operations, "CPU share"], lines)
 
 
+# ---- those of `variants` ----
+
+
+def ratios_to(rows, first):
+    """Those of the launches."""
+    us = {r["round"]: float(r["median_us"]) for r in first}
+    return [float(r["median_us"]) / us[r["round"]] for r in rows]
+
+
+def variants(kept, files):
+    """The first variant's time in microseconds, the median of the launches; of the others the ratio
+    to it: the median of the launches, and in parentheses the lowest and the highest."""
+    of = {f: grouped(kept.rows(f), "collective", "algorithm", "bytes") for f in files}
+    rows = [r for f in files for r in kept.rows(f)]
+    sizes, algorithms = sizes_of(rows), [a for a, in grouped(rows, "algorithm")]
+
+    def cell(f, collective, algorithm, size):
+        own, first = (of[f][collective, a, str(size)] for a in (algorithm, algorithms[0]))
+        if algorithm == algorithms[0]:
+            return time_text(median_of(own, "median_us"))
+        return ratios_text(ratios_to(own, first))
+
+    lines = [
+        [", ".join([c, a.replace("numacoll:", "")] + [kept.files[f]["title"]] * (len(files) > 1))]
+        + [cell(f, c, a, s) for s in sizes]
+        for c, in grouped(rows, "collective")
+        for a in algorithms
+        for f in files
+    ]
+    return table([""] + [bytes_text(s) for s in sizes], lines)
+
+
 # ---- those of `peers` ----
 
 PEERS = ("MPICH", "Open MPI")
@@ -246,6 +278,7 @@ def peers(kept, files):
 def table_of(kept, files):
     kinds = {"compare": compare, "instructions": instructions, "program": program}
     kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
+    kinds.update({v.file: variants for v in plan.VARIANTS})
     kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
     waits = {"calls": calls, "elapsed": elapsed, "late": late, "seconds": seconds}
     kinds.update({f: waits[kind] for f, (_, kind) in plan.WAITED_FILES.items()})
