@@ -19,7 +19,7 @@ def launches_of(build, peer, p):
 def chosen_peers(o):
     chosen = chosen_of(o, plan.PEERS)
     if o.quick:
-        of = {"seconds": 1, "takes": plan.PEERS_QUICK}
+        of = {"seconds": 1, "takes": plan.PEERS_QUICK, "rounds": 1}
         chosen = [p._replace(words=quick(p.words), **of) for p in chosen]
     return chosen
 
@@ -37,7 +37,7 @@ def rows_of(launches, p, r):
         for row in library.bench(p.ranks, f"{words} --seconds {p.seconds}", settings)[0]:
             if p.numacoll == plan.SHARED and name == "numacoll" and row["single_copy"] != "shared":
                 fail(f"not out of shared buffers: {row['bytes']} bytes of {row['collective']}")
-            which = "floor" if row["algorithm"] == "floor" else name
+            which = row["algorithm"] if row["algorithm"] in tables.COPIES else name
             cells = {column: row[column] for column in ("collective", "bytes", "median_us")}
             yield {"round": r, "library": which, **cells}
 
@@ -47,8 +47,9 @@ def command_of(chosen, file, peer):
     own = [p for p in chosen if p.file == file]
     ranks, settings = own[0].ranks, " ".join(f"'{k}={v}'" for k, v in plan.MPICHS.items())
     words = " | ".join(f"{p.words} --seconds {p.seconds}" for p in own)
+    numacoll = " | ".join(dict.fromkeys(p.numacoll for p in own))
     return (
-        f"{mpiexec(ranks)} numacoll-bench {words}; with {own[0].numacoll}; "
+        f"{mpiexec(ranks)} numacoll-bench {words}; with {numacoll}; "
         f"with {settings} and --algorithms auto; {peer.mpiexec(ranks)} ..."
     )
 
@@ -56,13 +57,12 @@ def command_of(chosen, file, peer):
 def peers(o):
     use_processors(plan.PEERS_PROCESSORS)
     build, peer, kept, chosen = Build(o.build), OpenMPI(), set_of(o), chosen_peers(o)
-    rounds = 1 if o.quick else plan.PEERS_ROUNDS
     peer.compile_bench()
-    steps = Steps([p.takes for p in chosen] * rounds, kept)
+    steps = Steps([p.takes for p in chosen for _ in range(p.rounds)], kept)
     kept.measured_with(build)
     rows = collections.defaultdict(list)
-    for r in range(rounds):
-        for p in chosen:
+    for r in range(max(p.rounds for p in chosen)):
+        for p in [p for p in chosen if r < p.rounds]:
             steps.next(f"round {r + 1}, {p.file}, {p.words.split()[0]}", p.takes)
             rows[p.file] += rows_of(launches_of(build, peer, p), p, r)
         for file, of in rows.items():

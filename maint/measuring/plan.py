@@ -147,21 +147,25 @@ IRREGULAR = "scatterv,gatherv,allgatherv --off-cache --counts linear"
 ROTATED = "scatterv,gatherv --off-cache --rotate-root"
 PAPERS_SIZES = " --sizes 64,1K,16K,64K,256K,1M,4M,16M --rounds 2"
 CROWDED, CROWDED_MIB = " --sizes 64,64K --rounds 1", " --sizes 1M --rounds 1"
+ONE_CORE = "bcast --off-cache --sizes 4M --rounds 3"
 # words where numacoll is measured
 QUEUES, FLOOR = "--algorithms numacoll", "--algorithms numacoll --floor"
+COPIES = FLOOR + " --memcpy"
 SHARED = "--algorithms numacoll:shared_buffers=on"
 # where MPICH's own choice is measured: buffers of MPI_Alloc_mem are MPICH's as well
 MPICHS = {"MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT": "0"}
 
 # the file, ranks, words for numacoll-bench, words where numacoll is measured, seconds that each
-# launch is given, seconds that the launches of a round take, whether MPICH is measured: if ranks
-# outnumber processors, a call of 1 MiB takes it seconds
-Peer = record("Peer", "file ranks words numacoll seconds takes mpich")
+# launch is given, seconds that the launches of a round take, whether MPICH is measured (if ranks
+# outnumber processors, a call of 1 MiB takes it seconds), rounds
+Peer = record("Peer", "file ranks words numacoll seconds takes mpich rounds", PEERS_ROUNDS)
 PEERS = [
     Peer("long", 2, MOVE + LONG, FLOOR, 15, 55, True),
     Peer("long", 2, REDUCE + LONG, FLOOR, 5, 15, True),
     Peer("shared", 2, MOVE + BEYOND_QUEUES, SHARED, 10, 36, True),
     Peer("shared", 2, REDUCE + BEYOND_QUEUES, SHARED, 4, 10, True),
+    Peer("one-core", 2, ONE_CORE, COPIES, 2, 9, True, 20),
+    Peer("one-core", 2, "barrier", QUEUES, 1, 4, False, 20),
     Peer("short", 2, MOVE + SHORT, FLOOR, 6, 12, True),
     Peer("short", 2, REDUCE + SHORT, FLOOR, 3, 6, True),
     Peer("seven", 2, SEVEN + SEVENS, QUEUES, 8, 28, True),
@@ -176,6 +180,7 @@ PEERS = [
 PEERED_FILES = {
     "long": "2 ranks, through queues",
     "shared": "2 ranks, from shared buffers",
+    "one-core": "2 ranks, one core's copy",
     "short": "2 ranks",
     "seven": "2 ranks",
     "irregular": "2 ranks, an empty block and one of twice the size",

@@ -239,6 +239,7 @@ def variants(kept, files):
 # ---- those of `peers` ----
 
 PEERS = ("MPICH", "Open MPI")
+COPIES = ("floor", "memcpy")  # that numacoll-bench makes in the place of an algorithm
 
 
 def over_better_peer(rows, library):
@@ -275,9 +276,22 @@ def peers(kept, files):
     return ratios + "\n\n" + of_libraries(rows, f"{title}: us", median_time)
 
 
+def one_core(kept, files):
+    """A row for each round, by the time of its barrier: times, and ratios to one core's memcpy."""
+    names, lines = ["numacoll", *PEERS, "memcpy"], []
+    for of in grouped(kept.rows(files[0]), "round").values():
+        us = {(r["collective"], r["library"]): float(r["median_us"]) for r in of}
+        ratios = [us["bcast", name] / us["bcast", "memcpy"] for name in ("numacoll", "floor")]
+        times = [us["barrier", "numacoll"]] + [us["bcast", name] for name in names]
+        lines.append((times[0], [time_text(t) for t in times] + [ratio_text(r) for r in ratios]))
+    head = ["barrier, numacoll", *names, "numacoll over memcpy", "floor over memcpy"]
+    return table(head, [line for _, line in sorted(lines)])
+
+
 def table_of(kept, files):
     kinds = {"compare": compare, "instructions": instructions, "program": program}
     kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
+    kinds["one-core"] = one_core
     kinds.update({v.file: variants for v in plan.VARIANTS})
     kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
     waits = {"calls": calls, "elapsed": elapsed, "late": late, "seconds": seconds}
