@@ -12,6 +12,9 @@ def record(name, fields, *defaults):
 ALL = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
 SET = "two-processors"  # the set that README.md and doc/measurements.md describe
 
+# how an algorithm that has this setting in its name must have copied
+WAYS = {"shared_buffers=on": "shared", "single_copy=cma": "cma"}
+
 # ---- run: numacoll beside MPICH ----
 
 BARRIERS = "auto,central,flat,flat_gr,combining,mcs,tournament,dissemination,hierarchical"
@@ -151,7 +154,7 @@ ONE_CORE = "bcast --off-cache --sizes 4M --rounds 3"
 # words where numacoll is measured
 QUEUES, FLOOR = "--algorithms numacoll", "--algorithms numacoll --floor"
 COPIES = FLOOR + " --memcpy"
-SHARED = "--algorithms numacoll:shared_buffers=on"
+SHARED = "--algorithms numacoll:shared_buffers=on --floor --memcpy --streamed"
 # where MPICH's own choice is measured: buffers of MPI_Alloc_mem are MPICH's as well
 MPICHS = {"MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT": "0"}
 

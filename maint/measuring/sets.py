@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from . import plan
+
 SOURCES = ["src", "tools", "cvars.yaml", "maint/graft", "maint/gencvars"]  # what a build is made of
 
 
@@ -51,6 +53,14 @@ def without(prefixes):
     return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
 
 
+def check_way(row):
+    for setting, way in plan.WAYS.items():
+        if setting in row["algorithm"] and row["single_copy"] != way:
+            fail(
+                f"{row['algorithm']}: {row['bytes']} bytes of {row['collective']} went another way"
+            )
+
+
 class MPI:
     """A library, whose jobs `start` starts; numacoll_bench is its own one."""
 
@@ -63,7 +73,10 @@ class MPI:
             error = job.communicate()[1]
             if job.returncode:
                 fail(f"{self.name}: {' '.join(words)}: {error.strip()}")
-            return read(f"{d}/csv"), json.loads(pathlib.Path(d, "json").read_text())
+            rows = read(f"{d}/csv")
+            for row in rows:
+                check_way(row)
+            return rows, json.loads(pathlib.Path(d, "json").read_text())
 
 
 class OpenMPI(MPI):

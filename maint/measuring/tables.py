@@ -239,16 +239,26 @@ def variants(kept, files):
 # ---- those of `peers` ----
 
 PEERS = ("MPICH", "Open MPI")
-COPIES = ("floor", "memcpy")  # that numacoll-bench makes in the place of an algorithm
+ONE_CORE = ("memcpy", "streamed")
+COPIES = ("floor", *ONE_CORE)  # that numacoll-bench makes in the place of an algorithm
 
 
-def over_better_peer(rows, library):
+def over_best(rows, library, others):
     """Of rows of one collective and size."""
     ratios = []
     for of in grouped(rows, "round").values():
         us = {r["library"]: float(r["median_us"]) for r in of}
-        ratios.append(us[library] / min(us[peer] for peer in PEERS if peer in us))
+        ratios.append(us[library] / min(us[other] for other in others if other in us))
     return ratios_text(ratios) if ratios else ""
+
+
+def over_better_peer(rows, library):
+    return over_best(rows, library, PEERS)
+
+
+def over_one_core(rows, library):
+    """Over the better one of its copies."""
+    return over_best(rows, library, ONE_CORE)
 
 
 def median_time(rows, library):
@@ -270,10 +280,15 @@ def of_libraries(rows, title, text, left_out=()):
 
 def peers(kept, files):
     """Times over those of the better peer: the median of the rounds' ratios, and in parentheses the
-    lowest and the highest. Below, the times, medians of the rounds."""
+    lowest and the highest. Below, where one core's copies were measured, the same over the better
+    of these; and the times, medians of the rounds."""
     rows, title = kept.rows(files[0]), kept.files[files[0]]["title"]
-    ratios = of_libraries(rows, f"{title}: ratio", over_better_peer, PEERS)
-    return ratios + "\n\n" + of_libraries(rows, f"{title}: us", median_time)
+    others = PEERS + ONE_CORE
+    parts = [of_libraries(rows, f"{title}: ratio", over_better_peer, others)]
+    if any(r["library"] in ONE_CORE for r in rows):
+        parts.append(of_libraries(rows, f"{title}: over one core's copy", over_one_core, others))
+    parts.append(of_libraries(rows, f"{title}: us", median_time))
+    return "\n\n".join(parts)
 
 
 def one_core(kept, files):

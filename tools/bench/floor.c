@@ -2,8 +2,7 @@
  * message, for --memcpy and --streamed. The others are the copies that a collective inside a node
  * cannot avoid where messages go through shared memory: what each rank has to move between its own
  * buffers and a queue, as if nobody had to wait. Other ranks' data is not there, so results are not
- * right.
- * --floor measures them as an algorithm beside the others. */
+ * right. --floor measures them as an algorithm beside the others. */
 
 #include "bench.h"
 
