@@ -8,7 +8,9 @@ from .tables import machine_text, table_of
 
 
 # The files of the commands that measure files by name
-PLANNED = {p.file for of in (plan.RUNS, plan.WAITS, plan.PEERS, plan.VARIANTS) for p in of}
+PLANNED = {
+    p.file for of in (plan.RUNS, plan.COMPARED, plan.WAITS, plan.PEERS, plan.VARIANTS) for p in of
+}
 
 
 def commands_text(kept):

@@ -10,6 +10,7 @@ def record(name, fields, *defaults):
 
 
 ALL = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
+SERVED = {**ALL, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}  # no call is left to MPICH
 SET = "two-processors"  # the set that README.md and doc/measurements.md describe
 
 # how an algorithm that has this setting in its name must have copied
@@ -50,13 +51,16 @@ RUNS = [
 ]
 MAPPED_MACHINE = "synthetic:package:2 numa:2 core:4 pu:1"
 
-# ---- compare: launches of each build in each round, as ranks, seconds, words ----
+# ---- compare: launches of each build in each round, by a plain numacoll-bench ----
 
 NINE = "bcast,scatter,scatterv,gather,gatherv,allgather,allgatherv,reduce,allreduce"
+# the file, ranks, seconds, words for numacoll-bench
+Compared = record("Compared", "file ranks seconds words")
 COMPARED = [
-    (2, 30, "barrier," + NINE + " --off-cache --sizes 4:4M"),
-    (8, 8, "barrier," + NINE + " --off-cache --sizes 64"),
-    (8, 8, NINE + " --off-cache --sizes 64K"),
+    Compared("compare", 2, 10, f"barrier,{NINE} --off-cache --sizes 4,16,64,256,1K,4K,16K"),
+    Compared("compare-long", 2, 10, NINE + " --off-cache --sizes 64K,256K,1M,4M"),
+    Compared("compare-8", 8, 8, f"barrier,{NINE} --off-cache --sizes 64"),
+    Compared("compare-8", 8, 8, NINE + " --off-cache --sizes 64K"),
 ]
 COMPARED_ROUNDS = 7
 

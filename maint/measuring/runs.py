@@ -130,28 +130,35 @@ def variants(o):
 
 
 def compare(o):
-    builds, kept = [Build(o.a), Build(o.b)], set_of(o)
-    launches, rounds = plan.COMPARED, plan.COMPARED_ROUNDS
+    builds, kept, chosen = [Build(o.a), Build(o.b)], set_of(o), chosen_of(o, plan.COMPARED)
+    rounds = plan.COMPARED_ROUNDS
     if o.quick:
-        launches, rounds = [(n, 1, quick(w)) for n, _, w in launches], 2
-    steps = Steps([s + 2 for _, s, _ in launches] * 2 * rounds, kept)
-    kept.measured_with(builds[0])
-    times = collections.defaultdict(dict)
+        chosen, rounds = [c._replace(seconds=1, words=quick(c.words)) for c in chosen], 2
+    steps = Steps([c.seconds + 2 for c in chosen] * 2 * rounds, kept)
+    kept.measured_with(builds[1])
+    for build in builds:
+        build.compile_bench()
+    rows = collections.defaultdict(list)
     for r in range(rounds):
-        for ranks, seconds, words in launches:
-            words = f"{words} --algorithms numacoll --rounds 3 --seconds {seconds}"
+        for c in chosen:
+            words, times = f"{c.words} --rounds 3 --seconds {c.seconds}", {}
             for which in (0, 1) if r % 2 == 0 else (1, 0):
-                steps.next(f"round {r + 1}, {ranks} ranks, {builds[which].name}", seconds + 2)
-                for row in builds[which].bench(ranks, words)[0]:
-                    times[row["collective"], ranks, row["bytes"], r][which] = row["median_us"]
-    names = "collective ranks bytes round a_us b_us".split()
-    rows = [dict(zip(names, (*cell, t[0], t[1]))) for cell, t in times.items()]
+                steps.next(f"round {r + 1}, {c.file}, {builds[which].name}", c.seconds + 2)
+                for row in builds[which].bench(c.ranks, words, plan.SERVED)[0]:
+                    cell = row["collective"], c.ranks, row["bytes"], r
+                    times.setdefault(cell, {})[which] = row["median_us"]
+            names = "collective ranks bytes round a_us b_us".split()
+            rows[c.file] += [dict(zip(names, (*cell, t[0], t[1]))) for cell, t in times.items()]
     title = f"{builds[1].name} over {builds[0].name}"
-    command = "; ".join(
-        f"{mpiexec(n)} numacoll-bench {w} -a numacoll -r 3 -t {s}" for n, s, w in launches
-    )
-    kept.keep("compare", rows, numacoll=title, title=title, command=command)
-    print(tables.table_of(kept, ["compare"]))
+    for file, of in rows.items():
+        command = "; ".join(
+            f"{mpiexec(c.ranks)} numacoll-bench {c.words} --rounds 3 --seconds {c.seconds}"
+            for c in chosen
+            if c.file == file
+        )
+        about = {"title": title, "command": command, "settings": plan.SERVED}
+        kept.keep(file, of, numacoll=title, **about)
+        print(tables.table_of(kept, [file]), end="\n\n")
 
 
 # ---- instructions ----

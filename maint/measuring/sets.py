@@ -62,7 +62,16 @@ def check_way(row):
 
 
 class MPI:
-    """A library, whose jobs `start` starts; numacoll_bench is its own one."""
+    """A library, whose jobs `start` starts; numacoll_bench is its own one, or a plain one."""
+
+    def compile_bench(self):
+        """From now on `bench` runs a plain numacoll-bench of this checkout, made in build/measure."""
+        build = pathlib.Path(__file__).resolve().parents[2] / "build"
+        folder = build / "measure" / self.name.replace(" ", "").lower()
+        command = ["make", "-s", "-C", f"{build}/tools", "plain"]
+        if subprocess.run([*command, f"MPICC={self.mpicc}", f"OUT={folder}"]).returncode:
+            fail(f"no plain numacoll-bench in {folder}: build this checkout first")
+        self.numacoll_bench = f"{folder}/numacoll-bench"
 
     def bench(self, ranks, words, settings={}):
         """numacoll-bench, whose bar shows on a terminal; the rows of its CSV, and its JSON."""
@@ -100,15 +109,6 @@ class OpenMPI(MPI):
         if libraries:
             env["LD_LIBRARY_PATH"] = libraries
         return subprocess.Popen([*self.mpiexec(ranks).split(), *words], env=env, **more)
-
-    def compile_bench(self):
-        """Makes a plain numacoll-bench in build/measure."""
-        build = pathlib.Path(__file__).resolve().parents[2] / "build"
-        folder = build / "measure/openmpi"
-        command = ["make", "-s", "-C", f"{build}/tools", "plain"]
-        if subprocess.run([*command, f"MPICC={self.mpicc}", f"OUT={folder}"]).returncode:
-            fail(f"no plain numacoll-bench in {folder}: build this checkout first")
-        self.numacoll_bench = f"{folder}/numacoll-bench"
 
 
 class Build(MPI):

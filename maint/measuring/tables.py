@@ -304,7 +304,8 @@ def one_core(kept, files):
 
 
 def table_of(kept, files):
-    kinds = {"compare": compare, "instructions": instructions, "program": program}
+    kinds = dict.fromkeys([c.file for c in plan.COMPARED], compare)
+    kinds.update(instructions=instructions, program=program)
     kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
     kinds["one-core"] = one_core
     kinds.update({v.file: variants for v in plan.VARIANTS})
