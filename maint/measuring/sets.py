@@ -65,7 +65,7 @@ class MPI:
     """A library, whose jobs `start` starts; numacoll_bench is its own one, or a plain one."""
 
     def compile_bench(self):
-        """From now on `bench` runs a plain numacoll-bench of this checkout, made in build/measure."""
+        """Makes a plain numacoll-bench in build/measure, which `bench` runs from then on."""
         build = pathlib.Path(__file__).resolve().parents[2] / "build"
         folder = build / "measure" / self.name.replace(" ", "").lower()
         command = ["make", "-s", "-C", f"{build}/tools", "plain"]
