@@ -250,11 +250,17 @@ STREAMED = (
     "bcast,allgather,reduce,alltoall --sizes 64K,256K,1M,4M,16M"
     " --algorithms numacoll --sweep STREAMING=0,-1,4095"
 )
+# A queue so short that 64 KiB do not fit it
+KERNEL = (
+    "bcast,scatter,gather,allgather --off-cache --sizes 64K,1M,4M"
+    " --algorithms numacoll,numacoll:single_copy=cma:queue_length=2:fragment_size=8192"
+)
 VARIANTS = [
     Launched("streaming", "left unread", STREAMED + " --off-cache", 12),
     Launched("streaming-read", "read at once", STREAMED + " --off-cache --use", 12),
     Launched("streaming-in-cache", "left unread", STREAMED, 12),
     Launched("streaming-in-cache-read", "read at once", STREAMED + " --use", 12),
+    Launched("kernel", "2 ranks, by the kernel", KERNEL, 8),
 ]
 
 # ---- imb: the same by Intel MPI Benchmarks ----
