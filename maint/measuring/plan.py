@@ -10,6 +10,8 @@ def record(name, fields, *defaults):
 
 
 ALL = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
+# KiB: room for the queues of all variants, so that none is shortened
+ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
 SERVED = {**ALL, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}  # no call is left to MPICH
 SET = "two-processors"  # the set that README.md and doc/measurements.md describe
 
@@ -63,6 +65,7 @@ COMPARED = [
     Compared("compare-8", 8, 8, NINE + " --off-cache --sizes 64K"),
 ]
 COMPARED_ROUNDS = 7
+COMPARED_SETTINGS = {**SERVED, **ROOM}
 
 # ---- instructions ----
 
@@ -211,8 +214,6 @@ PAPERS_SET = "papers"
 # of a slot, all slots are given back together, and stores are ordinary ones
 PAPERS_QUEUE = "numacoll:levels=node:fragment_rule=fixed:queue_sets=1:streaming=0"
 PAPERS_BYTES = 4 << 20  # of a queue, in figure 5
-# KiB: room for the queues of all variants, so that none is shortened
-PAPERS_ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
 
 PAPERS = [
     Launched(

@@ -119,7 +119,7 @@ def launched(o, planned, settings):
 
 
 def papers(o):
-    launched(o, plan.PAPERS, plan.PAPERS_ROOM)
+    launched(o, plan.PAPERS, plan.ROOM)
 
 
 def variants(o):
@@ -144,7 +144,7 @@ def compare(o):
             words, times = f"{c.words} --rounds 3 --seconds {c.seconds}", {}
             for which in (0, 1) if r % 2 == 0 else (1, 0):
                 steps.next(f"round {r + 1}, {c.file}, {builds[which].name}", c.seconds + 2)
-                for row in builds[which].bench(c.ranks, words, plan.SERVED)[0]:
+                for row in builds[which].bench(c.ranks, words, plan.COMPARED_SETTINGS)[0]:
                     cell = row["collective"], c.ranks, row["bytes"], r
                     times.setdefault(cell, {})[which] = row["median_us"]
             names = "collective ranks bytes round a_us b_us".split()
@@ -156,7 +156,7 @@ def compare(o):
             for c in chosen
             if c.file == file
         )
-        about = {"title": title, "command": command, "settings": plan.SERVED}
+        about = {"title": title, "command": command, "settings": plan.COMPARED_SETTINGS}
         kept.keep(file, of, numacoll=title, **about)
         print(tables.table_of(kept, [file]), end="\n\n")
 
