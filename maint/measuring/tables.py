@@ -308,7 +308,7 @@ def table_of(kept, files):
     kinds.update(instructions=instructions, program=program)
     kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
     kinds["one-core"] = one_core
-    kinds.update({v.file: variants for v in plan.VARIANTS})
+    kinds.update({v.file: variants for v in plan.VARIANTS + plan.PAPERS})
     kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
     waits = {"calls": calls, "elapsed": elapsed, "late": late, "seconds": seconds}
     kinds.update({f: waits[kind] for f, (_, kind) in plan.WAITED_FILES.items()})
