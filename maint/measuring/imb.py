@@ -38,7 +38,7 @@ def imb(o):
         if not os.access(program, os.X_OK):
             fail(f"{program}: not a program; doc/measurements.md says how it is compiled")
     launches = {
-        "numacoll": (build, o.ours, {**plan.ALL, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}),
+        "numacoll": (build, o.ours, plan.SERVED),
         "MPICH": (build, o.ours, {}),
         "Open MPI": (peer, o.openmpi, {}),
     }

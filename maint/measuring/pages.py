@@ -2,9 +2,15 @@
 import re
 import sys
 
-from . import pictures
+from . import pictures, plan
 from .sets import Set, all_sets
 from .tables import machine_text, table_of
+
+
+# The files of the commands that measure files by name
+PLANNED = {
+    p.file for of in (plan.RUNS, plan.COMPARED, plan.WAITS, plan.PEERS, plan.VARIANTS) for p in of
+}
 
 
 def commands_text(kept):
@@ -45,7 +51,8 @@ def filled(text, kind, make):
 
 
 def measured(text, top):
-    """A page's text with its tables from the files; of a set that has none yet it stays.
+    """A page's text with its tables from the files; of a file that is planned, but not measured
+    yet, it stays.
 
     <!-- measure SET FILE.. -->: a table; <!-- measure SET -->: machine and commands; <!-- measure
     others -->: the sets that no marker of the page names"""
@@ -58,8 +65,10 @@ def measured(text, top):
         if not kept.files:
             return None
         missing = set(files) - set(kept.files)
-        if missing:
+        if missing - PLANNED:
             sys.exit(f"measure: {', '.join(missing)}: shown by a page, not in set {name}")
+        if missing:
+            return None
         return table_of(kept, files) if files else description(kept)
 
     return filled(text, "measure", make)

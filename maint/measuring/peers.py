@@ -1,10 +1,9 @@
 """The command that measures numacoll, MPICH's own choice and Open MPI in turn."""
 import collections
-import re
 
 from . import plan, tables
-from .runs import Steps, chosen_of, set_of, use_processors
-from .sets import Build, OpenMPI, fail, mpiexec
+from .runs import Steps, chosen_of, quick, set_of, use_processors
+from .sets import Build, OpenMPI, mpiexec
 
 
 def launches_of(build, peer, p):
@@ -19,9 +18,9 @@ def launches_of(build, peer, p):
 
 def chosen_peers(o):
     chosen = chosen_of(o, plan.PEERS)
-    if o.quick:  # the first size of a list
-        chosen = [p._replace(words=re.sub(r"(--sizes \w+),\S*", r"\1", p.words)) for p in chosen]
-        chosen = [p._replace(seconds=1, takes=plan.PEERS_QUICK) for p in chosen]
+    if o.quick:
+        of = {"seconds": 1, "takes": plan.PEERS_QUICK, "rounds": 1}
+        chosen = [p._replace(words=quick(p.words), **of) for p in chosen]
     return chosen
 
 
@@ -36,9 +35,7 @@ def rows_of(launches, p, r):
     for name in in_turn(launches, r):
         library, words, settings = launches[name]
         for row in library.bench(p.ranks, f"{words} --seconds {p.seconds}", settings)[0]:
-            if p.numacoll == plan.SHARED and name == "numacoll" and row["single_copy"] != "shared":
-                fail(f"not out of shared buffers: {row['bytes']} bytes of {row['collective']}")
-            which = "floor" if row["algorithm"] == "floor" else name
+            which = row["algorithm"] if row["algorithm"] in tables.COPIES else name
             cells = {column: row[column] for column in ("collective", "bytes", "median_us")}
             yield {"round": r, "library": which, **cells}
 
@@ -48,8 +45,9 @@ def command_of(chosen, file, peer):
     own = [p for p in chosen if p.file == file]
     ranks, settings = own[0].ranks, " ".join(f"'{k}={v}'" for k, v in plan.MPICHS.items())
     words = " | ".join(f"{p.words} --seconds {p.seconds}" for p in own)
+    numacoll = " | ".join(dict.fromkeys(p.numacoll for p in own))
     return (
-        f"{mpiexec(ranks)} numacoll-bench {words}; with {own[0].numacoll}; "
+        f"{mpiexec(ranks)} numacoll-bench {words}; with {numacoll}; "
         f"with {settings} and --algorithms auto; {peer.mpiexec(ranks)} ..."
     )
 
@@ -57,13 +55,12 @@ def command_of(chosen, file, peer):
 def peers(o):
     use_processors(plan.PEERS_PROCESSORS)
     build, peer, kept, chosen = Build(o.build), OpenMPI(), set_of(o), chosen_peers(o)
-    rounds = 1 if o.quick else plan.PEERS_ROUNDS
     peer.compile_bench()
-    steps = Steps([p.takes for p in chosen] * rounds, kept)
+    steps = Steps([p.takes for p in chosen for _ in range(p.rounds)], kept)
     kept.measured_with(build)
     rows = collections.defaultdict(list)
-    for r in range(rounds):
-        for p in chosen:
+    for r in range(max(p.rounds for p in chosen)):
+        for p in [p for p in chosen if r < p.rounds]:
             steps.next(f"round {r + 1}, {p.file}, {p.words.split()[0]}", p.takes)
             rows[p.file] += rows_of(launches_of(build, peer, p), p, r)
         for file, of in rows.items():

@@ -10,7 +10,13 @@ def record(name, fields, *defaults):
 
 
 ALL = {"MPIR_CVAR_NUMACOLL_COLLECTIVES": "all"}
+# KiB: room for the queues of all variants, so that none is shortened
+ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
+SERVED = {**ALL, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}  # no call is left to MPICH
 SET = "two-processors"  # the set that README.md and doc/measurements.md describe
+
+# how an algorithm that has this setting in its name must have copied
+WAYS = {"shared_buffers=on": "shared", "single_copy=cma": "cma"}
 
 # ---- run: numacoll beside MPICH ----
 
@@ -47,15 +53,19 @@ RUNS = [
 ]
 MAPPED_MACHINE = "synthetic:package:2 numa:2 core:4 pu:1"
 
-# ---- compare: launches of each build in each round, as ranks, seconds, words ----
+# ---- compare: launches of each build in each round, by a plain numacoll-bench ----
 
 NINE = "bcast,scatter,scatterv,gather,gatherv,allgather,allgatherv,reduce,allreduce"
+# the file, ranks, seconds, words for numacoll-bench
+Compared = record("Compared", "file ranks seconds words")
 COMPARED = [
-    (2, 30, "barrier," + NINE + " --off-cache --sizes 4:4M"),
-    (8, 8, "barrier," + NINE + " --off-cache --sizes 64"),
-    (8, 8, NINE + " --off-cache --sizes 64K"),
+    Compared("compare", 2, 10, f"barrier,{NINE} --off-cache --sizes 4,16,64,256,1K,4K,16K"),
+    Compared("compare-long", 2, 10, NINE + " --off-cache --sizes 64K,256K,1M,4M"),
+    Compared("compare-8", 8, 8, f"barrier,{NINE} --off-cache --sizes 64"),
+    Compared("compare-8", 8, 8, NINE + " --off-cache --sizes 64K"),
 ]
 COMPARED_ROUNDS = 7
+COMPARED_SETTINGS = {**SERVED, **ROOM}
 
 # ---- instructions ----
 
@@ -147,21 +157,25 @@ IRREGULAR = "scatterv,gatherv,allgatherv --off-cache --counts linear"
 ROTATED = "scatterv,gatherv --off-cache --rotate-root"
 PAPERS_SIZES = " --sizes 64,1K,16K,64K,256K,1M,4M,16M --rounds 2"
 CROWDED, CROWDED_MIB = " --sizes 64,64K --rounds 1", " --sizes 1M --rounds 1"
+ONE_CORE = "bcast --off-cache --sizes 4M --rounds 3"
 # words where numacoll is measured
 QUEUES, FLOOR = "--algorithms numacoll", "--algorithms numacoll --floor"
-SHARED = "--algorithms numacoll:shared_buffers=on"
+COPIES = FLOOR + " --memcpy"
+SHARED = "--algorithms numacoll:shared_buffers=on --floor --memcpy --streamed"
 # where MPICH's own choice is measured: buffers of MPI_Alloc_mem are MPICH's as well
 MPICHS = {"MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_LIMIT": "0"}
 
 # the file, ranks, words for numacoll-bench, words where numacoll is measured, seconds that each
-# launch is given, seconds that the launches of a round take, whether MPICH is measured: if ranks
-# outnumber processors, a call of 1 MiB takes it seconds
-Peer = record("Peer", "file ranks words numacoll seconds takes mpich")
+# launch is given, seconds that the launches of a round take, whether MPICH is measured (if ranks
+# outnumber processors, a call of 1 MiB takes it seconds), rounds
+Peer = record("Peer", "file ranks words numacoll seconds takes mpich rounds", PEERS_ROUNDS)
 PEERS = [
     Peer("long", 2, MOVE + LONG, FLOOR, 15, 55, True),
     Peer("long", 2, REDUCE + LONG, FLOOR, 5, 15, True),
     Peer("shared", 2, MOVE + BEYOND_QUEUES, SHARED, 10, 36, True),
     Peer("shared", 2, REDUCE + BEYOND_QUEUES, SHARED, 4, 10, True),
+    Peer("one-core", 2, ONE_CORE, COPIES, 2, 9, True, 20),
+    Peer("one-core", 2, "barrier", QUEUES, 1, 4, False, 20),
     Peer("short", 2, MOVE + SHORT, FLOOR, 6, 12, True),
     Peer("short", 2, REDUCE + SHORT, FLOOR, 3, 6, True),
     Peer("seven", 2, SEVEN + SEVENS, QUEUES, 8, 28, True),
@@ -176,6 +190,7 @@ PEERS = [
 PEERED_FILES = {
     "long": "2 ranks, through queues",
     "shared": "2 ranks, from shared buffers",
+    "one-core": "2 ranks, one core's copy",
     "short": "2 ranks",
     "seven": "2 ranks",
     "irregular": "2 ranks, an empty block and one of twice the size",
@@ -185,16 +200,20 @@ PEERED_FILES = {
 }
 PEERS_QUICK = 10  # seconds that the launches of a round take
 
-# ---- papers: figures of the papers that two ranks can time, in several launches ----
+# ---- papers: figures of the papers that two ranks can time; variants: settings of numacoll ----
 
-PAPERS_SET, PAPERS_PROCESSORS, PAPERS_ROUNDS = "papers", 2, 5
+# Each variant has a median in each of several launches: memory lies elsewhere in the next.
+LAUNCHED_PROCESSORS, LAUNCHES = 2, 5
 
+# the file, its title, words for numacoll-bench, seconds of a launch, the setting that papers.md
+# draws
+Launched = record("Launched", "file title words seconds setting", None)
+
+PAPERS_SET = "papers"
 # the queue of Kurnosov, Tokmasheva 2020: all ranks copy out of the root's, fragments have the size
 # of a slot, all slots are given back together, and stores are ordinary ones
 PAPERS_QUEUE = "numacoll:levels=node:fragment_rule=fixed:queue_sets=1:streaming=0"
 PAPERS_BYTES = 4 << 20  # of a queue, in figure 5
-# KiB: room for the queues of all variants, so that none is shortened
-PAPERS_ROOM = {"MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE": "2097151"}
 # bytes of fragments in figure 9: over all, and three teeth of it, each several times. Not more than
 # the algorithms that numacoll-bench compares in a launch
 SAW, TEETH = range(4096, 65536 + 1, 2048), range(50176, 65536 + 1, 512)
@@ -208,10 +227,8 @@ def sawn(fragments):
     )
 
 
-# the file, its title, words for numacoll-bench, the setting that is drawn, seconds of a launch
-Figure = record("Figure", "file title words setting seconds")
 PAPERS = [
-    Figure(
+    Launched(
         "fragments",
         "figure 5",
         "bcast --off-cache --sizes 16K,32K,64K --algorithms "
@@ -219,19 +236,38 @@ PAPERS = [
             f"{PAPERS_QUEUE}:bcast_tree=chain:fragment_size={f}:queue_length={PAPERS_BYTES // f}"
             for f in range(4096, 65536 + 1, 4096)
         ),
-        "fragment_size",
         12,
+        "fragment_size",
     ),
-    Figure(
+    Launched(
         "slots",
         "figure 7",
         f"bcast --off-cache --sizes 64:16M --algorithms {PAPERS_QUEUE}:bcast_tree=flat"
         ":fragment_size=8192 --sweep QUEUE_LENGTH=1,2,4,8,16,32,64,128",
-        "queue_length",
         30,
+        "queue_length",
     ),
-    Figure("saw", "figure 9", sawn(SAW), "fragment_size", 25),
-    Figure("teeth", "figure 9, three teeth", sawn(TEETH), "fragment_size", 25),
+    Launched("saw", "figure 9", sawn(SAW), 25, "fragment_size"),
+    Launched("teeth", "figure 9, three teeth", sawn(TEETH), 25, "fragment_size"),
+]
+
+VARIANTS_SET = "variants"
+# never, by default, and by readers of whatever writers may stream
+STREAMED = (
+    "bcast,allgather,reduce,alltoall --sizes 64K,256K,1M,4M,16M"
+    " --algorithms numacoll --sweep STREAMING=0,-1,4095"
+)
+# A queue so short that 64 KiB do not fit it
+KERNEL = (
+    "bcast,scatter,gather,allgather --off-cache --sizes 64K,1M,4M"
+    " --algorithms numacoll,numacoll:single_copy=cma:queue_length=2:fragment_size=8192"
+)
+VARIANTS = [
+    Launched("streaming", "left unread", STREAMED + " --off-cache", 12),
+    Launched("streaming-read", "read at once", STREAMED + " --off-cache --use", 12),
+    Launched("streaming-in-cache", "left unread", STREAMED, 12),
+    Launched("streaming-in-cache-read", "read at once", STREAMED + " --use", 12),
+    Launched("kernel", "2 ranks, by the kernel", KERNEL, 8),
 ]
 
 # ---- imb: the same by Intel MPI Benchmarks ----

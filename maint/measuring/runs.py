@@ -40,8 +40,9 @@ def set_of(o):
 
 
 def quick(words):
-    """One second, two rounds, and of a range of sizes the first five."""
-    return re.sub(r"(--sizes) (\d+):\w+", lambda m: f"{m[1]} {m[2]}:{16 * int(m[2])}", words)
+    """The words with the first five sizes of a range, or the first one of a list."""
+    words = re.sub(r"(--sizes) (\d+):\w+", lambda m: f"{m[1]} {m[2]}:{16 * int(m[2])}", words)
+    return re.sub(r"(--sizes \w+),\S*", r"\1", words)
 
 
 # ---- run ----
@@ -94,7 +95,7 @@ def run(o):
         kept.keep(r.file, rows, numacoll=build.name, settings=settings, **about)
 
 
-# ---- papers ----
+# ---- papers and variants ----
 
 
 def barrier_us(build):
@@ -103,13 +104,12 @@ def barrier_us(build):
     return build.bench(2, "barrier --algorithms numacoll --rounds 1 --seconds 1")[0][0]["median_us"]
 
 
-def papers(o):
-    """Each variant has a median in each of several launches: memory lies elsewhere in the next."""
-    use_processors(plan.PAPERS_PROCESSORS)
-    build, kept, chosen = Build(o.build), set_of(o), chosen_of(o, plan.PAPERS)
+def launched(o, planned, settings):
+    use_processors(plan.LAUNCHED_PROCESSORS)
+    build, kept, chosen = Build(o.build), set_of(o), chosen_of(o, planned)
     if o.quick:
         chosen = [f._replace(seconds=1, words=quick(f.words)) for f in chosen]
-    rounds = 1 if o.quick else plan.PAPERS_ROUNDS
+    rounds = 1 if o.quick else plan.LAUNCHES
     steps = Steps([f.seconds + 7 for f in chosen] * rounds, kept)
     kept.measured_with(build)
     rows = collections.defaultdict(list)
@@ -117,41 +117,56 @@ def papers(o):
         for f in chosen:
             steps.next(f"launch {r}, {f.file}", f.seconds + 7)
             words = f"{f.words} --rounds 3 --seconds {f.seconds}"
-            before, of = barrier_us(build), build.bench(2, words, plan.PAPERS_ROOM)[0]
+            before, of = barrier_us(build), build.bench(2, words, settings)[0]
             barriers = {"barrier_before_us": before, "barrier_after_us": barrier_us(build)}
             for row in of:
                 cells = {c: row[c] for c in ("collective", "bytes", "algorithm", "median_us")}
                 rows[f.file].append({"round": r, **cells, **barriers})
             about = {"title": f.title, "command": f"{mpiexec(2)} numacoll-bench {words}"}
-            kept.keep(f.file, rows[f.file], numacoll=build.name, settings=plan.PAPERS_ROOM, **about)
+            kept.keep(f.file, rows[f.file], numacoll=build.name, settings=settings, **about)
+
+
+def papers(o):
+    launched(o, plan.PAPERS, plan.ROOM)
+
+
+def variants(o):
+    launched(o, plan.VARIANTS, {})
 
 
 # ---- compare ----
 
 
 def compare(o):
-    builds, kept = [Build(o.a), Build(o.b)], set_of(o)
-    launches, rounds = plan.COMPARED, plan.COMPARED_ROUNDS
+    builds, kept, chosen = [Build(o.a), Build(o.b)], set_of(o), chosen_of(o, plan.COMPARED)
+    rounds = plan.COMPARED_ROUNDS
     if o.quick:
-        launches, rounds = [(n, 1, quick(w)) for n, _, w in launches], 2
-    steps = Steps([s + 2 for _, s, _ in launches] * 2 * rounds, kept)
-    kept.measured_with(builds[0])
-    times = collections.defaultdict(dict)
+        chosen, rounds = [c._replace(seconds=1, words=quick(c.words)) for c in chosen], 2
+    steps = Steps([c.seconds + 2 for c in chosen] * 2 * rounds, kept)
+    kept.measured_with(builds[1])
+    for build in builds:
+        build.compile_bench()
+    rows = collections.defaultdict(list)
     for r in range(rounds):
-        for ranks, seconds, words in launches:
-            words = f"{words} --algorithms numacoll --rounds 3 --seconds {seconds}"
+        for c in chosen:
+            words, times = f"{c.words} --rounds 3 --seconds {c.seconds}", {}
             for which in (0, 1) if r % 2 == 0 else (1, 0):
-                steps.next(f"round {r + 1}, {ranks} ranks, {builds[which].name}", seconds + 2)
-                for row in builds[which].bench(ranks, words)[0]:
-                    times[row["collective"], ranks, row["bytes"], r][which] = row["median_us"]
-    names = "collective ranks bytes round a_us b_us".split()
-    rows = [dict(zip(names, (*cell, t[0], t[1]))) for cell, t in times.items()]
+                steps.next(f"round {r + 1}, {c.file}, {builds[which].name}", c.seconds + 2)
+                for row in builds[which].bench(c.ranks, words, plan.COMPARED_SETTINGS)[0]:
+                    cell = row["collective"], c.ranks, row["bytes"], r
+                    times.setdefault(cell, {})[which] = row["median_us"]
+            names = "collective ranks bytes round a_us b_us".split()
+            rows[c.file] += [dict(zip(names, (*cell, t[0], t[1]))) for cell, t in times.items()]
     title = f"{builds[1].name} over {builds[0].name}"
-    command = "; ".join(
-        f"{mpiexec(n)} numacoll-bench {w} -a numacoll -r 3 -t {s}" for n, s, w in launches
-    )
-    kept.keep("compare", rows, numacoll=title, title=title, command=command)
-    print(tables.table_of(kept, ["compare"]))
+    for file, of in rows.items():
+        command = "; ".join(
+            f"{mpiexec(c.ranks)} numacoll-bench {c.words} --rounds 3 --seconds {c.seconds}"
+            for c in chosen
+            if c.file == file
+        )
+        about = {"title": title, "command": command, "settings": plan.COMPARED_SETTINGS}
+        kept.keep(file, of, numacoll=title, **about)
+        print(tables.table_of(kept, [file]), end="\n\n")
 
 
 # ---- instructions ----

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from . import plan
+
 SOURCES = ["src", "tools", "cvars.yaml", "maint/graft", "maint/gencvars"]  # what a build is made of
 
 
@@ -51,8 +53,25 @@ def without(prefixes):
     return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
 
 
+def check_way(row):
+    for setting, way in plan.WAYS.items():
+        if setting in row["algorithm"] and row["single_copy"] != way:
+            fail(
+                f"{row['algorithm']}: {row['bytes']} bytes of {row['collective']} went another way"
+            )
+
+
 class MPI:
-    """A library, whose jobs `start` starts; numacoll_bench is its own one."""
+    """A library, whose jobs `start` starts; numacoll_bench is its own one, or a plain one."""
+
+    def compile_bench(self):
+        """Makes a plain numacoll-bench in build/measure, which `bench` runs from then on."""
+        build = pathlib.Path(__file__).resolve().parents[2] / "build"
+        folder = build / "measure" / self.name.replace(" ", "").lower()
+        command = ["make", "-s", "-C", f"{build}/tools", "plain"]
+        if subprocess.run([*command, f"MPICC={self.mpicc}", f"OUT={folder}"]).returncode:
+            fail(f"no plain numacoll-bench in {folder}: build this checkout first")
+        self.numacoll_bench = f"{folder}/numacoll-bench"
 
     def bench(self, ranks, words, settings={}):
         """numacoll-bench, whose bar shows on a terminal; the rows of its CSV, and its JSON."""
@@ -63,7 +82,10 @@ class MPI:
             error = job.communicate()[1]
             if job.returncode:
                 fail(f"{self.name}: {' '.join(words)}: {error.strip()}")
-            return read(f"{d}/csv"), json.loads(pathlib.Path(d, "json").read_text())
+            rows = read(f"{d}/csv")
+            for row in rows:
+                check_way(row)
+            return rows, json.loads(pathlib.Path(d, "json").read_text())
 
 
 class OpenMPI(MPI):
@@ -87,15 +109,6 @@ class OpenMPI(MPI):
         if libraries:
             env["LD_LIBRARY_PATH"] = libraries
         return subprocess.Popen([*self.mpiexec(ranks).split(), *words], env=env, **more)
-
-    def compile_bench(self):
-        """Makes a plain numacoll-bench in build/measure."""
-        build = pathlib.Path(__file__).resolve().parents[2] / "build"
-        folder = build / "measure/openmpi"
-        command = ["make", "-s", "-C", f"{build}/tools", "plain"]
-        if subprocess.run([*command, f"MPICC={self.mpicc}", f"OUT={folder}"]).returncode:
-            fail(f"no plain numacoll-bench in {folder}: build this checkout first")
-        self.numacoll_bench = f"{folder}/numacoll-bench"
 
 
 class Build(MPI):

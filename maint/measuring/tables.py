@@ -204,18 +204,61 @@ def calls(kept, files):
     return table([kept.files[files[0]]["title"], *operations, "CPU share"], lines)
 
 
+# ---- those of `variants` ----
+
+
+def ratios_to(rows, first):
+    """Those of the launches."""
+    us = {r["round"]: float(r["median_us"]) for r in first}
+    return [float(r["median_us"]) / us[r["round"]] for r in rows]
+
+
+def variants(kept, files):
+    """The first variant's time in microseconds, the median of the launches; of the others the ratio
+    to it: the median of the launches, and in parentheses the lowest and the highest."""
+    of = {f: grouped(kept.rows(f), "collective", "algorithm", "bytes") for f in files}
+    rows = [r for f in files for r in kept.rows(f)]
+    sizes, algorithms = sizes_of(rows), [a for a, in grouped(rows, "algorithm")]
+
+    def cell(f, collective, algorithm, size):
+        own, first = (of[f][collective, a, str(size)] for a in (algorithm, algorithms[0]))
+        if algorithm == algorithms[0]:
+            return time_text(median_of(own, "median_us"))
+        return ratios_text(ratios_to(own, first))
+
+    lines = [
+        [", ".join([c, a.replace("numacoll:", "")] + [kept.files[f]["title"]] * (len(files) > 1))]
+        + [cell(f, c, a, s) for s in sizes]
+        for c, in grouped(rows, "collective")
+        for a in algorithms
+        for f in files
+    ]
+    return table([""] + [bytes_text(s) for s in sizes], lines)
+
+
 # ---- those of `peers` ----
 
 PEERS = ("MPICH", "Open MPI")
+ONE_CORE = ("memcpy", "streamed")
+COPIES = ("floor", *ONE_CORE)  # that numacoll-bench makes in the place of an algorithm
 
 
-def over_better_peer(rows, library):
+def over_best(rows, library, others):
     """Of rows of one collective and size."""
     ratios = []
     for of in grouped(rows, "round").values():
         us = {r["library"]: float(r["median_us"]) for r in of}
-        ratios.append(us[library] / min(us[peer] for peer in PEERS if peer in us))
+        ratios.append(us[library] / min(us[other] for other in others if other in us))
     return ratios_text(ratios) if ratios else ""
+
+
+def over_better_peer(rows, library):
+    return over_best(rows, library, PEERS)
+
+
+def over_one_core(rows, library):
+    """Over the better one of its copies."""
+    return over_best(rows, library, ONE_CORE)
 
 
 def median_time(rows, library):
@@ -237,15 +280,35 @@ def of_libraries(rows, title, text, left_out=()):
 
 def peers(kept, files):
     """Times over those of the better peer: the median of the rounds' ratios, and in parentheses the
-    lowest and the highest. Below, the times, medians of the rounds."""
+    lowest and the highest. Below, where one core's copies were measured, the same over the better
+    of these; and the times, medians of the rounds."""
     rows, title = kept.rows(files[0]), kept.files[files[0]]["title"]
-    ratios = of_libraries(rows, f"{title}: ratio", over_better_peer, PEERS)
-    return ratios + "\n\n" + of_libraries(rows, f"{title}: us", median_time)
+    others = PEERS + ONE_CORE
+    parts = [of_libraries(rows, f"{title}: ratio", over_better_peer, others)]
+    if any(r["library"] in ONE_CORE for r in rows):
+        parts.append(of_libraries(rows, f"{title}: over one core's copy", over_one_core, others))
+    parts.append(of_libraries(rows, f"{title}: us", median_time))
+    return "\n\n".join(parts)
+
+
+def one_core(kept, files):
+    """A row for each round, by the time of its barrier: times, and ratios to one core's memcpy."""
+    names, lines = ["numacoll", *PEERS, "memcpy"], []
+    for of in grouped(kept.rows(files[0]), "round").values():
+        us = {(r["collective"], r["library"]): float(r["median_us"]) for r in of}
+        ratios = [us["bcast", name] / us["bcast", "memcpy"] for name in ("numacoll", "floor")]
+        times = [us["barrier", "numacoll"]] + [us["bcast", name] for name in names]
+        lines.append((times[0], [time_text(t) for t in times] + [ratio_text(r) for r in ratios]))
+    head = ["barrier, numacoll", *names, "numacoll over memcpy", "floor over memcpy"]
+    return table(head, [line for _, line in sorted(lines)])
 
 
 def table_of(kept, files):
-    kinds = {"compare": compare, "instructions": instructions, "program": program}
+    kinds = dict.fromkeys([c.file for c in plan.COMPARED], compare)
+    kinds.update(instructions=instructions, program=program)
     kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
+    kinds["one-core"] = one_core
+    kinds.update({v.file: variants for v in plan.VARIANTS + plan.PAPERS})
     kinds.update({r.file: beside for r in plan.RUNS if r.words == plan.BESIDE})
     waits = {"calls": calls, "elapsed": elapsed, "late": late, "seconds": seconds}
     kinds.update({f: waits[kind] for f, (_, kind) in plan.WAITED_FILES.items()})

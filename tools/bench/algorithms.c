@@ -1,5 +1,5 @@
-/* Parses the options that choose algorithms: --algorithms, --sweep, --floor, --memcpy and
- * --baseline. */
+/* Parses the options that choose algorithms: --algorithms, --sweep, --floor, --memcpy,
+ * --streamed and --baseline. */
 
 #include "options.h"
 

@@ -47,8 +47,9 @@ enum {
 /* What is measured: an algorithm, or only copies in its place (floor.c). */
 enum kind {
     KIND_ALGORITHM,
-    KIND_FLOOR, /* those through shared memory that no algorithm avoids */
-    KIND_MEMCPY /* one core's, of what a call gives a rank */
+    KIND_FLOOR,   /* those through shared memory that no algorithm avoids */
+    KIND_MEMCPY,  /* one core's, of what a call gives a rank */
+    KIND_STREAMED /* the same by streaming stores */
 };
 struct call;
 
@@ -61,7 +62,7 @@ struct call {
     int rank, ranks, root;
     size_t m; /* bytes of a block */
     unsigned char *in, *out;
-    unsigned char *copy; /* where KIND_MEMCPY copies to */
+    unsigned char *copy; /* where KIND_MEMCPY and KIND_STREAMED copy to */
     unsigned seed;       /* of the data, in a call whose data is verified */
     enum kind kind;
     floor_copies *floor; /* of KIND_FLOOR */
@@ -88,8 +89,9 @@ struct collective {
 /* The copies of the collective of this name; NULL: it has none. */
 floor_copies *floor_of(const char *collective);
 
-/* The root copies as many bytes as the call gives a rank; the others do nothing. */
-void floor_memcpy(const struct collective *collective, const struct call *call);
+/* The root copies as many bytes as the call gives a rank, as the call's kind says; the others do
+ * nothing. */
+void floor_copy(const struct collective *collective, const struct call *call);
 
 /* ---- collectives.c ---- */
 
@@ -167,7 +169,7 @@ struct options {
     double seconds; /* approximate time of the whole run */
     bool off_cache;
     bool floor; /* the last of the algorithms are these copies */
-    bool memcpy;
+    bool memcpy, streamed;
     bool use;       /* each rank reads what it has received, in its time */
     bool alloc_mem; /* buffers of MPI_Alloc_mem instead of malloc */
     bool rotate_root;

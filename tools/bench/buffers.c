@@ -33,12 +33,13 @@ static size_t aligned(const struct bench *b, enum blocks blocks, size_t m)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Bytes of the buffer that --memcpy copies to: of the result. */
+/* Bytes of the buffer that --memcpy and --streamed copy to: of the result. */
 static size_t copied(const struct bench *b, size_t m)
 {
     const struct collective *is = b->collective;
+    bool needed = b->options->memcpy || b->options->streamed;
 
-    return b->options->memcpy ? aligned(b, is->out == NO_BLOCK ? is->in : is->out, m) : 0;
+    return needed ? aligned(b, is->out == NO_BLOCK ? is->in : is->out, m) : 0;
 }
 
 /* Bytes from the buffers of one place to those of the next. With one ALIGNMENT more, they can begin

@@ -1,14 +1,15 @@
-/* Copies that are measured in the place of an algorithm. floor_memcpy is one core's copy of a
- * message, for --memcpy. The others are the copies that a collective inside a node cannot avoid
- * where messages go through shared memory: what each rank has to move between its own buffers and a
- * queue, as if nobody had to wait. Other ranks' data is not there, so results are not right.
- * --floor measures them as an algorithm beside the others. */
+/* Copies that are measured in the place of an algorithm. floor_copy is one core's copy of a
+ * message, for --memcpy and --streamed. The others are the copies that a collective inside a node
+ * cannot avoid where messages go through shared memory: what each rank has to move between its own
+ * buffers and a queue, as if nobody had to wait. Other ranks' data is not there, so results are not
+ * right. --floor measures them as an algorithm beside the others. */
 
 #include "bench.h"
 
 #include <string.h>
 
 #include "core/nc_combine.h"
+#include "shm/nc_copy.h"
 
 enum {
     PIECE = 32768,   /* bytes: a fragment */
@@ -169,13 +170,13 @@ static void exscan(const struct call *c)
     prefix(c, true);
 }
 
-void floor_memcpy(const struct collective *of, const struct call *c)
+void floor_copy(const struct collective *of, const struct call *c)
 {
     const unsigned char *result;
     size_t n = collective_result(of, c, &result);
 
     if (c->rank == c->root)
-        memcpy(c->copy, result, n);
+        nc_copy_bytes(c->copy, result, n, c->kind == KIND_STREAMED ? NC_COPY_STREAMING : 0);
 }
 
 static const struct {

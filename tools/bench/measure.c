@@ -72,7 +72,8 @@ static int make(const struct bench *b, const struct call *c)
             c->floor(c);
             return MPI_SUCCESS;
         case KIND_MEMCPY:
-            floor_memcpy(b->collective, c);
+        case KIND_STREAMED:
+            floor_copy(b->collective, c);
             return MPI_SUCCESS;
         default:
             return b->collective->make(c);

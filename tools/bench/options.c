@@ -13,6 +13,7 @@
 
 #include "common/arguments.h"
 #include "common/gnuplot.h"
+#include "shm/nc_copy.h"
 
 #define LARGEST       ((size_t) 1 << 30)
 #define MOST_FRACTION 1e6
@@ -34,6 +35,7 @@ enum {
     KEY_TOUCH,
     KEY_USE,
     KEY_MEMCPY,
+    KEY_STREAMED,
     KEY_BASELINE,
     KEY_SKEW,
     KEY_COUNTS,
@@ -79,8 +81,11 @@ static const struct argp_option choices[] = {
      ALGORITHMS},
     {"memcpy", KEY_MEMCPY, 0, 0,
      "last, one core's copy of as many bytes as a call gives a rank, by memcpy", ALGORITHMS},
+    {"streamed", KEY_STREAMED, 0, 0, "last, the same copy by streaming stores, past the caches",
+     ALGORITHMS},
     {"baseline", KEY_BASELINE, "NAME", 0,
-     "ratios are to this one of the algorithms, or to floor or memcpy (the first)", ALGORITHMS},
+     "ratios are to this one of the algorithms, or to floor, memcpy or streamed (the first)",
+     ALGORITHMS},
     {"selection-files", 'S', 0, 0,
      "auto is what the selection files of the environment choose, not MPICH's own choice",
      ALGORITHMS},
@@ -282,6 +287,7 @@ static int word_kind(const struct argp_option *option)
             return WORD_OF_CHOICE;
         case 'f':
         case KEY_MEMCPY:
+        case KEY_STREAMED:
             return WORD_OF_COPIES;
         default:
             return option->group == ALGORITHMS ? WORD_FOR_OWN : WORD_FOR_ALL;
@@ -342,6 +348,10 @@ static void finish(struct argp_state *state, struct options *o)
         copies_add(state, o, "floor", KIND_FLOOR);
     if (o->memcpy)
         copies_add(state, o, "memcpy", KIND_MEMCPY);
+    if (o->streamed && !NC_COPY_STREAMS)
+        refuse(state, "--streamed: this processor has no streaming stores");
+    if (o->streamed)
+        copies_add(state, o, "streamed", KIND_STREAMED);
     baseline_find(state, o);
     check_launches(state, o);
 }
@@ -364,6 +374,8 @@ static bool *flag_of(struct options *o, int key)
             return &o->floor;
         case KEY_MEMCPY:
             return &o->memcpy;
+        case KEY_STREAMED:
+            return &o->streamed;
         case 'S':
             return &o->selection_files;
         default:
