@@ -86,11 +86,13 @@ def confirmed_in(o, ranks, collective):
 def labels_for(place, o, model):
     """{(ranks, collective): labels}, and beside that those that the model leaves out. model: the
     constants as its options."""
-    chosen, left_out = {}, []
+    chosen, left_out, variables = {}, [], candidates.variables_of(os.environ)
     for ranks in o.ranks:
         for collective in o.collectives:
             sizes, sized = [0] if collective == "barrier" else o.sizes, collective in write.SIZED
-            labels = candidates.of(collective, ranks, max(sizes), sized, oversubscribed(o, ranks))
+            labels = candidates.of(
+                collective, ranks, max(sizes), sized, oversubscribed(o, ranks), variables
+            )
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
             predictions = [
                 candidates.predicted(place.model, collective, s, ranks, model) for s in asked
@@ -103,6 +105,17 @@ def labels_for(place, o, model):
                 if label not in chosen[ranks, collective]
             ]
     return chosen, left_out
+
+
+def say_untried():
+    """The variables that stay as the environment has them."""
+    variables = candidates.variables_of(os.environ)
+    for name in candidates.untried(variables):
+        variable = candidates.PREFIX + name.upper()
+        print(
+            f"{variable}={variables[name]}: is not chosen, and what is chosen is for this value. "
+            f"To measure without it: env -u {variable} numacoll-tune --output OTHER .."
+        )
 
 
 def run_of(place, o):
@@ -643,6 +656,8 @@ def main(bin_, share, version, words):
         for program in (place.bench, place.model, (o.launcher or [place.mpiexec])[0]):
             if not shutil.which(program):
                 raise Failed(f"{program} cannot be run")
+        if not o.check:
+            say_untried()
         if o.dry_run:
             dry_run(place, o)
             return 0
