@@ -417,6 +417,14 @@ def predictions(place, model):
     return predicted
 
 
+def say_fewer(results, o, what="decided"):
+    """Which results there are by fewer launches than asked for."""
+    for r in results:
+        if not r.why and r.launches < o.launches:
+            by = f"{r.launches} of {o.launches} launches"
+            print(f"{r.collective}, {r.ranks} ranks: {what} by {by}")
+
+
 def say(results, o):
     """The choices that are not the default, and what was not measured."""
     changed = 0
@@ -432,6 +440,8 @@ def say(results, o):
         if r.left_out:
             labels = ", ".join(r.left_out)
             print(f"{r.collective}, {r.ranks} ranks: left out after one launch: {labels}")
+    say_fewer(results, o)
+    say_fewer([r.again for r in results if r.again], o, "confirmed")
     if not changed:
         print("nothing is faster than the default beyond chance")
     print(f"\nIn {o.output}: mpir.json, ch4.json, posix.json, machine.json. To use them:")
@@ -624,6 +634,8 @@ def check(place, o):
         if r.why:
             print(f"{r.collective}, {r.ranks} ranks: looked slower, not measured again: {r.why}")
             unknown += 1
+    say_fewer(first, o, "checked")
+    say_fewer(second, o, "checked again")
     twice = slower(second, decide.IS_SLOWER)
     twice = {point: ratio for point, ratio in twice.items() if point in once}
     text = {(r.collective, r.ranks): r.at for r in second}
