@@ -170,6 +170,11 @@ def row_of(label):
     return ROWS.get(setting, value.replace("*:", ""))
 
 
+def prediction(times, label):
+    """Microseconds of an algorithm, or None. times: as `predicted` returns them."""
+    return times.get(label if label == DEFAULT else row_of(label))
+
+
 def narrowed(labels, predictions, factor):
     """The labels without those that the model has no row for, because they cannot be on this
     machine, and without those that it predicts to take at every size more than `factor` times as

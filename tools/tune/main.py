@@ -404,15 +404,15 @@ def about(place, o, head, records):
         "launcher": o.launcher,
         "variables": head["run"]["variables"],
         "model": head["model"],
+        "left_out": head["left_out"],
     }
 
 
 def predictions(place, model):
-    """A function that says what the model says of the default: microseconds, or None."""
+    """A function that says what candidates.predicted says. model: the constants as options."""
 
     def predicted(collective, ranks, size):
-        times = candidates.predicted(place.model, collective, size, ranks, model)
-        return times.get(candidates.DEFAULT)
+        return candidates.predicted(place.model, collective, size, ranks, model)
 
     return predicted
 
@@ -425,8 +425,9 @@ def say_fewer(results, o, what="decided"):
             print(f"{r.collective}, {r.ranks} ranks: {what} by {by}")
 
 
-def say(results, o):
-    """The choices that are not the default, and what was not measured."""
+def say(results, o, left_out):
+    """The choices that are not the default, and what was not measured. left_out: what was not, by
+    the model."""
     changed = 0
     for r in results:
         for i, (label, ratio) in enumerate(r.chosen):
@@ -440,6 +441,10 @@ def say(results, o):
         if r.left_out:
             labels = ", ".join(r.left_out)
             print(f"{r.collective}, {r.ranks} ranks: left out after one launch: {labels}")
+    if left_out:
+        print(
+            "left out by the model: " + "; ".join(f"{l} of {c}, {n} ranks" for c, n, l in left_out)
+        )
     say_fewer(results, o)
     say_fewer([r.again for r in results if r.again], o, "confirmed")
     if not changed:
@@ -577,9 +582,9 @@ def tune(place, o):
     chosen = [n for n in o.collectives if any(r.collective == n and r.differs() for r in results)]
     tuned.describe(o.output, {**description, "chosen": chosen})
     if o.report:
-        left_out, model = journal.head["left_out"], journal.head["model"]
-        o.report.write_text(report.page(description, results, left_out, predictions(place, model)))
-    say(results, o)
+        predicted = predictions(place, journal.head["model"])
+        o.report.write_text(report.page(description, results, predicted))
+    say(results, o, journal.head["left_out"])
     return 0
 
 
