@@ -113,8 +113,8 @@ def say_untried():
     for name in candidates.untried(variables):
         variable = candidates.PREFIX + name.upper()
         print(
-            f"{variable}={variables[name]}: is not chosen, and what is chosen is for this value. "
-            f"To measure without it: env -u {variable} numacoll-tune --output OTHER .."
+            f"{variable}={variables[name]}: stays as it is, and what is chosen holds for this value "
+            f"only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
         )
 
 
