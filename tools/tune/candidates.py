@@ -3,12 +3,54 @@ MPICH's selection files can express. The first is the default; the second is the
 on a communicator of its own, so that its ratio to the first is what chance does."""
 import collections
 import json
+import os
 import re
 import subprocess
 
 DEFAULT = "numacoll"
-AGAIN = "numacoll:fragment_rule=quarter"  # the value that the variable has by default
 MPICH = "auto"  # MPICH's own choice, its device included
+
+# ---- what the environment sets ----
+
+PREFIX = "MPIR_CVAR_NUMACOLL_"
+# The defaults of the parameters that are tried, as cvars.yaml has them, and of a slot's bytes
+BY_DEFAULT = {
+    "fragment_rule": "quarter",
+    "bcast_tree": "auto",
+    "bcast_tree_k": "8",
+    "bcast_group": "*:auto",
+    "reduce_group": "*:auto",
+    "allreduce_version": "auto",
+    "barrier": "auto",
+    "streaming": "-1",
+}
+SLOT = 32768
+# Variables that change no time: numacoll-bench sets the first one itself, the others are about
+# files and reports
+NO_TIME = "collectives tuned_folder report report_file report_waits".split()
+
+
+def variables_of(environment):
+    """The variables of numacoll that an environment sets: {name in lower case: value}."""
+    ours = {k: v for k, v in sorted(environment.items()) if k.startswith(PREFIX)}
+    return {k[len(PREFIX) :].lower(): v for k, v in ours.items()}
+
+
+def untried(variables):
+    """The names of those variables that no candidate changes. FRAGMENT_SIZE is one: it makes the
+    slots, in whatever fragments a message goes through them."""
+    return [name for name in variables if name not in (*BY_DEFAULT, *NO_TIME)]
+
+
+def again(variables):
+    """The default with a parameter that has the value which it has anyway."""
+    rule = variables.get("fragment_rule", BY_DEFAULT["fragment_rule"])
+    return "numacoll:fragment_rule=" + rule
+
+
+AGAIN = again(variables_of(os.environ))
+
+# ---- candidates ----
 
 MOVING = ["fragment_rule=fixed", "fragment_rule=sqrt"]
 BARRIERS = "central flat flat_gr combining mcs tournament dissemination hierarchical"
@@ -46,7 +88,9 @@ NEVER, WRITERS, LONG = 0, 4095, 65536  # bytes
 # where readers stream nothing, whatever the threshold, on more than two ranks; and on two (of one
 # NUMA node)
 NOT_ON_MORE, NOT_ON_TWO = ("reduce_scatter", "reduce_scatter_block"), ("allreduce",)
-# the rows of numacoll-model predict, where they are not called as the parameter's value
+# parameters for which numacoll-model predict has no rows
+UNPREDICTED = ("fragment_rule", "fragment_size", "streaming")
+# its rows, where they are not called as the parameter's value
 ROWS = {
     "bcast_tree=flat": "flat, notice flat",
     "bcast_tree=kary:bcast_tree_k=2": "flat, notice kary/2",
@@ -67,15 +111,35 @@ def thresholds(collective, ranks, largest, sized):
     return [t for t in tried if ranks * largest > max(t, WRITERS)]
 
 
-def of(collective, ranks, largest, sized, oversubscribed):
+def values_of(setting):
+    """{parameter: value}."""
+    return dict(p.split("=", 1) for p in parameters_of("numacoll:" + setting))
+
+
+def restoring(settings, largest, variables):
+    """The settings that give a parameter of `settings` its default where a variable has another
+    value. The size of fragments is such a parameter only where slots are longer than by default:
+    a fragment is at most a slot, and an entry cannot make slots longer."""
+    names = dict.fromkeys(name for setting in settings for name in values_of(setting))
+    changed = [n for n in names if variables.get(n, BY_DEFAULT[n]) != BY_DEFAULT[n]]
+    slot = variables.get("fragment_size", "")
+    long_slots = slot.isdigit() and int(slot) > SLOT and largest > SLOT
+    size = [f"fragment_size={SLOT}"] if long_slots else []
+    return [f"{name}={BY_DEFAULT[name]}" for name in changed] + size
+
+
+def of(collective, ranks, largest, sized, oversubscribed, variables={}):
     """The labels for a collective. largest: bytes, as numacoll-bench takes a size; sized: whether
-    the choice may depend on it. Where ranks outnumber processors MPICH's own choice is none: a
-    call may take it a thousand times as long, and its waits are not those that it would have."""
+    the choice may depend on it; variables: as variables_of returns them. What these have already
+    is no candidate. Where ranks outnumber processors MPICH's own choice is none: a call may take it
+    a thousand times as long, and its waits are not those that it would have."""
     settings = SETTINGS.get(collective, OTHERS)
     tried = settings.all + (settings.from_three if ranks > 2 else [])
     tried = tried + [f"streaming={t}" for t in thresholds(collective, ranks, largest, sized)]
+    new = [setting for setting in tried if not values_of(setting).items() <= variables.items()]
+    new += restoring(tried, largest, variables)
     own = [] if oversubscribed else [MPICH]
-    return [DEFAULT, AGAIN, *own, *("numacoll:" + setting for setting in tried)]
+    return [DEFAULT, AGAIN, *own, *("numacoll:" + setting for setting in new)]
 
 
 # ---- narrowing by the model ----
@@ -100,9 +164,15 @@ def predicted(model, collective, size, ranks, words):
 def row_of(label):
     """The name of the row that predicts an algorithm, or None if none does."""
     setting = label[len("numacoll:") :]
-    if setting.startswith(("fragment_rule=", "streaming=")) or not parameters_of(label):
+    name, _, value = setting.partition("=")
+    if not name or name in UNPREDICTED or value == BY_DEFAULT.get(name):
         return None
-    return ROWS.get(setting, setting.split("=")[1].replace("*:", ""))
+    return ROWS.get(setting, value.replace("*:", ""))
+
+
+def prediction(times, label):
+    """Microseconds of an algorithm, or None. times: as `predicted` returns them."""
+    return times.get(label if label == DEFAULT else row_of(label))
 
 
 def narrowed(labels, predictions, factor):

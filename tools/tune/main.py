@@ -86,11 +86,13 @@ def confirmed_in(o, ranks, collective):
 def labels_for(place, o, model):
     """{(ranks, collective): labels}, and beside that those that the model leaves out. model: the
     constants as its options."""
-    chosen, left_out = {}, []
+    chosen, left_out, variables = {}, [], candidates.variables_of(os.environ)
     for ranks in o.ranks:
         for collective in o.collectives:
             sizes, sized = [0] if collective == "barrier" else o.sizes, collective in write.SIZED
-            labels = candidates.of(collective, ranks, max(sizes), sized, oversubscribed(o, ranks))
+            labels = candidates.of(
+                collective, ranks, max(sizes), sized, oversubscribed(o, ranks), variables
+            )
             asked = sizes if any(candidates.row_of(label) for label in labels) else []
             predictions = [
                 candidates.predicted(place.model, collective, s, ranks, model) for s in asked
@@ -103,6 +105,17 @@ def labels_for(place, o, model):
                 if label not in chosen[ranks, collective]
             ]
     return chosen, left_out
+
+
+def say_untried():
+    """The variables that stay as the environment has them."""
+    variables = candidates.variables_of(os.environ)
+    for name in candidates.untried(variables):
+        variable = candidates.PREFIX + name.upper()
+        print(
+            f"{variable}={variables[name]}: stays as it is, and what is chosen holds for this value "
+            f"only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
+        )
 
 
 def run_of(place, o):
@@ -391,21 +404,30 @@ def about(place, o, head, records):
         "launcher": o.launcher,
         "variables": head["run"]["variables"],
         "model": head["model"],
+        "left_out": head["left_out"],
     }
 
 
 def predictions(place, model):
-    """A function that says what the model says of the default: microseconds, or None."""
+    """A function that says what candidates.predicted says. model: the constants as options."""
 
     def predicted(collective, ranks, size):
-        times = candidates.predicted(place.model, collective, size, ranks, model)
-        return times.get(candidates.DEFAULT)
+        return candidates.predicted(place.model, collective, size, ranks, model)
 
     return predicted
 
 
-def say(results, o):
-    """The choices that are not the default, and what was not measured."""
+def say_fewer(results, o, what="decided"):
+    """Which results there are by fewer launches than asked for."""
+    for r in results:
+        if not r.why and r.launches < o.launches:
+            by = f"{r.launches} of {o.launches} launches"
+            print(f"{r.collective}, {r.ranks} ranks: {what} by {by}")
+
+
+def say(results, o, left_out):
+    """The choices that are not the default, and what was not measured. left_out: what was not, by
+    the model."""
     changed = 0
     for r in results:
         for i, (label, ratio) in enumerate(r.chosen):
@@ -419,6 +441,12 @@ def say(results, o):
         if r.left_out:
             labels = ", ".join(r.left_out)
             print(f"{r.collective}, {r.ranks} ranks: left out after one launch: {labels}")
+    if left_out:
+        print(
+            "left out by the model: " + "; ".join(f"{l} of {c}, {n} ranks" for c, n, l in left_out)
+        )
+    say_fewer(results, o)
+    say_fewer([r.again for r in results if r.again], o, "confirmed")
     if not changed:
         print("nothing is faster than the default beyond chance")
     print(f"\nIn {o.output}: mpir.json, ch4.json, posix.json, machine.json. To use them:")
@@ -554,9 +582,9 @@ def tune(place, o):
     chosen = [n for n in o.collectives if any(r.collective == n and r.differs() for r in results)]
     tuned.describe(o.output, {**description, "chosen": chosen})
     if o.report:
-        left_out, model = journal.head["left_out"], journal.head["model"]
-        o.report.write_text(report.page(description, results, left_out, predictions(place, model)))
-    say(results, o)
+        predicted = predictions(place, journal.head["model"])
+        o.report.write_text(report.page(description, results, predicted))
+    say(results, o, journal.head["left_out"])
     return 0
 
 
@@ -611,6 +639,8 @@ def check(place, o):
         if r.why:
             print(f"{r.collective}, {r.ranks} ranks: looked slower, not measured again: {r.why}")
             unknown += 1
+    say_fewer(first, o, "checked")
+    say_fewer(second, o, "checked again")
     twice = slower(second, decide.IS_SLOWER)
     twice = {point: ratio for point, ratio in twice.items() if point in once}
     text = {(r.collective, r.ranks): r.at for r in second}
@@ -643,6 +673,8 @@ def main(bin_, share, version, words):
         for program in (place.bench, place.model, (o.launcher or [place.mpiexec])[0]):
             if not shutil.which(program):
                 raise Failed(f"{program} cannot be run")
+        if not o.check:
+            say_untried()
         if o.dry_run:
             dry_run(place, o)
             return 0
