@@ -1,6 +1,7 @@
 """What the scripts of test/mpi share: they run MPI programs, compare numacoll's counts, and print
 TAP lines."""
 import contextlib
+import ctypes
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(sys.argv[1]).resolve()
 V = "MPIR_CVAR_NUMACOLL_"
 FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "numacoll", V + "REPORT": "2", "NCTEST_CALLS": "1"}
+# rings of 64 KiB, so that longer messages do not fit
+SHORT_RINGS = {V + "QUEUE_LENGTH": "8", V + "FRAGMENT_SIZE": "8192"}
 # the programs of coll/; a folder for each library, because each MPICH has an mpi.h of its own
 BIN = HERE / "coll/bin" / PREFIX.parent.name
 PRELOAD = BIN / "refuse.so"
@@ -205,6 +208,32 @@ def outcome(done, expect_served, reason="", says="", own={}):
 
 def first_line(done):
     return (done.stderr.splitlines() or [""])[0]
+
+
+def kernel_copies():
+    """Whether this process may read the memory of a child by process_vm_readv."""
+    number = (ctypes.c_char * 8)(*b"numacoll")
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+    found = (ctypes.c_char * 8)()
+    here = (ctypes.c_size_t * 2)(ctypes.addressof(found), 8)
+    there = (ctypes.c_size_t * 2)(ctypes.addressof(number), 8)
+    library = ctypes.CDLL(None)
+    one, flags = ctypes.c_ulong(1), ctypes.c_ulong(0)
+    library.process_vm_readv(child, here, one, there, one, flags)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return found.raw == number.raw
+
+
+# variable and value, counter, what REPORT says if it is used and if not, a function that says
+# whether it can be tried here
+SINGLE_COPIES = (
+    ("SINGLE_COPY", "cma", "cma", "single copy by cma", "single copy refused", kernel_copies),
+    ("SHARED_BUFFERS", "on", "shared", "shared buffers", "shared buffers refused", lambda: True),
+)
 
 
 def compile_programs(programs=()):

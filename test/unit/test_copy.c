@@ -136,6 +136,33 @@ static void streaming_stores(void **state)
     }
 }
 
+/* Every length up to some lines more than the shortest copy that streams, from several places and
+ * to every place in a cache line: all bytes arrive, and none before or behind them changes. */
+static void streaming_stores_of_any_length(void **state)
+{
+    enum { LINE = 64, LONGEST = 600 };
+    static const size_t places[] = {0, 1, 8, 31, 63};
+    static _Alignas(LINE) unsigned char from[LINE + LONGEST], to[LINE + LINE + LONGEST + LINE];
+    unsigned char untouched[LINE];
+
+    (void) state;
+    memset(untouched, 0x55, sizeof untouched);
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (unsigned char) (i * 13 + i / 256);
+    for (size_t shift = 0; shift < LINE; shift++) {
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            for (size_t n = 1; n <= LONGEST; n++) {
+                unsigned char *at = to + LINE + shift;
+                memset(at - LINE, 0x55, LINE + n + LINE);
+                nc_copy_bytes(at, from + places[i], n, NC_COPY_STREAMING);
+                assert_memory_equal(at, from + places[i], n);
+                assert_memory_equal(at - LINE, untouched, LINE);
+                assert_memory_equal(at + n, untouched, LINE);
+            }
+        }
+    }
+}
+
 static void not_counted(void **state)
 {
     char from[] = "numbers", shared[8], to[8];
@@ -151,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(typed_streams), cmocka_unit_test(too_much_is_dropped),
-        cmocka_unit_test(streaming_stores), cmocka_unit_test(not_counted)};
+        cmocka_unit_test(streaming_stores), cmocka_unit_test(streaming_stores_of_any_length),
+        cmocka_unit_test(not_counted)};
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
 }

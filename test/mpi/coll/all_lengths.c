@@ -10,10 +10,10 @@ struct pair {
 };
 
 /* Both inline (up to 90 ints), both in fragments, and mixed; with and without a part of a fragment
- * at the end. */
-static const struct pair pairs[] = {{1, 10},      {10, 1},     {90, 91},     {91, 90},
-                                    {25, 5000},   {5000, 25},  {5000, 4999}, {4999, 5000},
-                                    {4096, 6000}, {6000, 4096}};
+ * at the end; with as much as fills packed messages between nodes (64 KiB). */
+static const struct pair pairs[] = {{1, 10},      {10, 1},      {90, 91},       {91, 90},
+                                    {25, 5000},   {5000, 25},   {5000, 4999},   {4999, 5000},
+                                    {4096, 6000}, {6000, 4096}, {16384, 16000}, {16000, 16384}};
 
 /* One length is 0. Only for v forms: in the others MPICH calls no algorithm on the side with 0, and
  * the other side waits for it. */

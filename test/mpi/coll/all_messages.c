@@ -3,7 +3,8 @@
  *
  *   all_messages NODES      NODES: as MPIR_CVAR_NUM_CLIQUES; all are one group, under no switch
  *
- * A short Bcast is one message to each leader, along the tree that an info key names now. */
+ * A short Bcast is one message to each leader, along the tree that an info key names now. In a
+ * Scatter of short blocks nothing but these is copied inside nodes. */
 #include "nctest.h"
 
 enum { WINDOW = 4800, WINDOWS = 10, DOUBLES = WINDOWS * WINDOW / 8, HEAD = 8, SHORT = 344 };
@@ -273,6 +274,27 @@ static void short_messages(struct nc_pvar *messages, struct nc_pvar *bytes)
     MPI_Comm_free(&comm);
 }
 
+/* A Scatter from the last rank. On its node each block is copied in and out, except that of the
+ * root and those of leaders that take it out of a message. */
+static void short_scatter(void)
+{
+    struct nc_pvar local, remote;
+    unsigned long long copied, wanted = 2 * sizeof(long) * (unsigned) (nc_size - p);
+    long blocks[nc_size], block = 0;
+
+    for (int i = 0; i < nc_size; i++)
+        blocks[i] = i + 1;
+    nc_bcast(&block, 1, MPI_LONG, 0, MPI_COMM_WORLD); /* the first call may be deferred */
+    nc_pvar_open(&local, "numacoll_copied_local_bytes");
+    nc_pvar_open(&remote, "numacoll_copied_remote_bytes");
+    nc_count(NC_SCATTER, MPI_COMM_WORLD);
+    MPI_Scatter(blocks, 1, MPI_LONG, &block, 1, MPI_LONG, nc_size - 1, MPI_COMM_WORLD);
+    nc_errors += block != nc_rank + 1;
+    copied = nc_sum(nc_pvar_read(&local) + nc_pvar_read(&remote));
+    if (nc_rank == 0 && copied != wanted)
+        nc_fail("a short scatter has copied bytes, not so many", (long) copied, (long) wanted);
+}
+
 int main(int argc, char **argv)
 {
     struct nc_pvar messages, bytes;
@@ -288,6 +310,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         run(&rows[i], &messages, &bytes);
     short_messages(&messages, &bytes);
+    short_scatter();
     free(mine);
     free(all);
     return nc_finish();

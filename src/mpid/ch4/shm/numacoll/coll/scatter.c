@@ -14,6 +14,7 @@ struct scatter {
     const struct nc_blocks *blocks;
     struct nc_typed *mine;
     int root, tag;
+    bool equal; /* all blocks that the root has are equally long */
 };
 
 /* ---- the root ---- */
@@ -87,7 +88,9 @@ static int receive_near(const struct scatter *s, int local_root)
 /* ---- on another node than the root's ---- */
 
 /* The leader broadcasts the lengths of the node's blocks. All ranks of the node then know how many
- * packed messages, and so operations, there are. */
+ * packed messages, and so operations, there are. Blocks that are equally long need no lengths: a
+ * share that is not full is the last one of each of them. (How long a rank expects its own to be,
+ * says nothing: it may expect more.) */
 static int share_lengths(const struct scatter *s, struct nc_packed *packed)
 {
     struct MPIDI_NUMACOLL_comm *state = s->call->state;
@@ -135,17 +138,26 @@ static int share_chunk(const struct scatter *s, const struct nc_packed *packed, 
     return MPIDI_NUMACOLL_scatter_packed(s->call, at, state->sent, mine);
 }
 
+/* Whether equal blocks end with a full share, and so need an empty one that ends them. */
+static bool ends_full(const struct nc_packed *packed)
+{
+    return packed->length[0] > 0 && packed->length[0] % packed->share == 0;
+}
+
 static int receive_as_leader(const struct scatter *s, struct nc_packed *packed,
                              struct nc_stream *mine)
 {
     int mpi_errno = MPI_SUCCESS;
+    char *at;
 
     do {
-        char *at = MPIDI_NUMACOLL_packed_receive(packed);
-        if (packed->round == 0)
+        at = MPIDI_NUMACOLL_packed_receive(packed);
+        if (packed->round == 0 && !s->equal)
             mpi_errno = share_lengths(s, packed);
         MPIDI_NUMACOLL_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
     } while (MPIDI_NUMACOLL_packed_next(packed));
+    if (s->equal && ends_full(packed))
+        MPIDI_NUMACOLL_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
     MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(packed));
     return mpi_errno;
 }
@@ -162,6 +174,23 @@ static int receive_from_leader(const struct scatter *s, struct nc_packed *packed
     return mpi_errno;
 }
 
+/* Shares of equal blocks. Fills in how long this rank's block is. */
+static int receive_shares(const struct scatter *s, struct nc_packed *packed, struct nc_stream *mine)
+{
+    uint64_t *length = &packed->length[s->call->state->rank];
+    int mpi_errno = MPI_SUCCESS;
+    size_t sent;
+
+    *length = 0;
+    do {
+        MPIDI_NUMACOLL_keep_first(
+            &mpi_errno, MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), 0,
+                                                             NULL, mine, &sent)));
+        *length += sent;
+    } while (sent == packed->share);
+    return mpi_errno;
+}
+
 static int receive_across(const struct scatter *s)
 {
     const struct nc_hierarchy *h = &s->call->state->all;
@@ -172,6 +201,7 @@ static int receive_across(const struct scatter *s)
     MPIDI_NUMACOLL_stream_init(&mine, s->mine);
     MPIDI_NUMACOLL_packed_open(&packed, s->call, h->nodes.mine, s->root, s->tag);
     mpi_errno = s->call->state->rank == 0 ? receive_as_leader(s, &packed, &mine)
+                : s->equal                ? receive_shares(s, &packed, &mine)
                                           : receive_from_leader(s, &packed, &mine);
     MPIDI_NUMACOLL_keep_first(
         &mpi_errno, MPIDI_NUMACOLL_check_room(packed.length[s->call->state->rank], &mine));
@@ -208,7 +238,7 @@ static int counted(const struct scatter *s)
 int MPIDI_NUMACOLL_scatter_blocks(const struct nc_call *call, const struct nc_blocks *blocks,
                                   struct nc_typed *mine, int root, int tag)
 {
-    struct scatter s = {call, blocks, mine, root, tag};
+    struct scatter s = {call, blocks, mine, root, tag, .equal = false};
 
     return scatter(&s);
 }
@@ -220,7 +250,7 @@ int MPIDI_NUMACOLL_scatter(const struct nc_call *call, const void *sendbuf, MPI_
     struct nc_blocks blocks = {
         .buffer = (void *) sendbuf, .count = sendcount, .datatype = sendtype};
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
-    struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTER_TAG};
+    struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTER_TAG, .equal = true};
 
     return counted(&s);
 }
@@ -233,7 +263,7 @@ int MPIDI_NUMACOLL_scatterv(const struct nc_call *call, const void *sendbuf,
     struct nc_blocks blocks = {
         .buffer = (void *) sendbuf, .counts = sendcounts, .displs = displs, .datatype = sendtype};
     struct nc_typed mine = {recvbuf, recvcount, recvtype};
-    struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTERV_TAG};
+    struct scatter s = {call, &blocks, &mine, root, MPIR_SCATTERV_TAG, .equal = false};
 
     return counted(&s);
 }
