@@ -39,13 +39,6 @@ static double by_steps(const struct job *j, uint64_t m)
     return seconds;
 }
 
-static uint64_t chain_fragment(const struct job *j, uint64_t m)
-{
-    uint64_t f = nc_select_chain_fragment(j->here.ranks, m);
-
-    return f < j->geometry.slot_bytes ? f : j->geometry.slot_bytes;
-}
-
 /* Along the chain of all ranks in their order. A rank also copies out its result. */
 static double along_chain(const struct job *j, uint64_t m)
 {
@@ -62,7 +55,7 @@ static double along_chain(const struct job *j, uint64_t m)
             nc_pipeline_push(
                 &all, (struct nc_model_link){steps[l] * one.alpha, steps[l] * one.beta}, period);
     }
-    return nc_pipeline_seconds(&all, m, chain_fragment(j, m));
+    return nc_pipeline_seconds(&all, m, job_chain_fragment(j, m));
 }
 
 static bool is_chain(const struct job *j, uint64_t m)
@@ -80,7 +73,7 @@ static void add_inside(const struct job *j, struct table *t, uint64_t m)
     static const char *const names[] = {[NC_SCAN_STEPS] = "steps", [NC_SCAN_CHAIN] = "chain"};
 
     for (int chain = 0; chain < 2; chain++) {
-        struct predicted p = {.fragment = chain ? chain_fragment(j, m) : predict_fragment(j, m),
+        struct predicted p = {.fragment = chain ? job_chain_fragment(j, m) : predict_fragment(j, m),
                               .seconds = inside(j, m, chain)};
         if (!chain || m > NC_REDUCE_INLINE) /* inline messages have no chain */
             predict_row(j, t, "-", names[chain], &p, chain == is_chain(j, m));
@@ -121,7 +114,7 @@ static struct predicted by_nodes(const struct job *j, uint64_t m, bool chain)
     }
     nc_pipeline_push(&all, (struct nc_model_link){here + first * message, 0},
                      (struct nc_model_link){here + other * message, 0});
-    return (struct predicted){.fragment = has_chain ? chain_fragment(j, chunk)
+    return (struct predicted){.fragment = has_chain ? job_chain_fragment(j, chunk)
                                                     : predict_fragment(j, chunk),
                               .chunk = NC_CHUNK,
                               .seconds = nc_pipeline_seconds(&all, m, NC_CHUNK)};
