@@ -57,14 +57,20 @@ static void add_tree(stages *s, struct nc_model_link step, const struct nc_tree_
 
 /* ---- inside a node ---- */
 
-struct nc_model_link predict_line(const struct job *j, int level)
+/* Of a message of so many bytes. */
+static struct nc_model_link line_of(const struct job *j, int level, uint64_t bytes)
 {
     const struct options *o = j->options;
     struct nc_model_link line = o->lines.link[j->data.name[level]];
 
-    if (!o->streaming || o->message <= o->streaming) /* written by ordinary stores */
+    if (!o->streaming || bytes <= o->streaming) /* written by ordinary stores */
         line.beta += o->cached;
     return line;
+}
+
+struct nc_model_link predict_line(const struct job *j, int level)
+{
+    return line_of(j, level, j->options->message);
 }
 
 struct nc_model_link predict_own_copy(const struct job *j)
@@ -286,6 +292,24 @@ uint64_t predict_fragment(const struct job *j, uint64_t m)
     return fragment_of(j, &(struct algorithm){.version = 0}, m);
 }
 
+void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
+{
+    const struct algorithm *a = &reduces[own_reduce(j, m)];
+    stages inside = {0};
+
+    add_up(&inside, j, a, j->data.groups.levels);
+    add_node(s, &inside, m, fragment_of(j, a, m));
+}
+
+void predict_bcast_inside(stages *s, const struct job *j, uint64_t m)
+{
+    const struct algorithm *a = &bcasts[own_bcast(j)];
+    stages inside = {0};
+
+    add_down(&inside, j, a, j->data.groups.levels);
+    add_node(s, &inside, m, fragment_of(j, a, m));
+}
+
 /* Bcast, down, or Reduce, up. */
 static struct predicted one_way(const struct job *j, const struct algorithm *a, uint64_t m, bool up)
 {
@@ -304,12 +328,19 @@ static struct predicted one_way(const struct job *j, const struct algorithm *a, 
     return p;
 }
 
-/* All ranks of a team of p combine a share of the operands of all, then gather the shares. */
-static double slices(const struct job *j, struct nc_model_link line, int p, double m)
+/* All ranks of a team of p, beyond lines of a level, combine a share of the operands of all, then
+ * gather the shares: a rank writes its operand and its share, and reads those of the others. */
+static double slices(const struct job *j, int level, int p, uint64_t m)
 {
-    struct nc_model_link both = predict_combining(j, line);
+    uint64_t share = m / (uint64_t) p;
+    struct nc_model_link own = predict_own_copy(j), operand = line_of(j, level, m),
+                         result = line_of(j, level, share);
 
-    return p < 2 ? 0 : (p - 1) * (2 * line.alpha + m / p * (both.beta + line.beta));
+    if (p < 2)
+        return 0;
+    return nc_model_message(own, m) + nc_model_message(own, share) +
+           (p - 1) * (nc_model_message(predict_combining(j, operand), share) +
+                      nc_model_message(result, share));
 }
 
 static struct predicted sliced(const struct job *j, uint64_t m)
@@ -317,11 +348,9 @@ static struct predicted sliced(const struct job *j, uint64_t m)
     int levels = j->data.groups.levels, rows = largest_group(&j->numa.groups, 0);
     int columns = j->here.ranks / rows;
 
-    return (struct predicted){
-        .fragment = predict_fragment(j, m),
-        .seconds = nc_model_message(predict_own_copy(j), m) +
-                   slices(j, predict_line(j, 0), rows, (double) m) +
-                   slices(j, predict_line(j, levels - 1), columns, (double) m / rows)};
+    return (struct predicted){.fragment = predict_fragment(j, m),
+                              .seconds = slices(j, 0, rows, m) +
+                                         slices(j, levels - 1, columns, m / (uint64_t) rows)};
 }
 
 /* Each of p ranks combines what all have, beyond lines of a level. */
@@ -476,24 +505,6 @@ static void name_inside(const struct job *j, char name[static NAME], const struc
         append_tree(name, notices ? &a->notice : &a->tree);
 }
 
-void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
-{
-    const struct algorithm *a = &reduces[own_reduce(j, m)];
-    stages inside = {0};
-
-    add_up(&inside, j, a, j->data.groups.levels);
-    add_node(s, &inside, m, fragment_of(j, a, m));
-}
-
-void predict_bcast_inside(stages *s, const struct job *j, uint64_t m)
-{
-    const struct algorithm *a = &bcasts[own_bcast(j)];
-    stages inside = {0};
-
-    add_down(&inside, j, a, j->data.groups.levels);
-    add_node(s, &inside, m, fragment_of(j, a, m));
-}
-
 static const struct between {
     const char *name;
     struct nc_group_algorithm by;
@@ -539,7 +550,8 @@ static void add_degree_inside(const struct job *j, struct table *t)
 
         if (!job_has_degree(tree.kind))
             continue;
-        if (j->options->collective == BCAST)
+        if (j->options->collective == BCAST &&
+            !(tree.kind == NC_TREE_KNOMIAL && tree.k == NOTICE_DEGREE)) /* which has a row */
             add_inside(j, t, &(struct algorithm){{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, tree, 0},
                        false);
         add_inside(j, t, &(struct algorithm){{NC_KNOMIAL, 0}, tree, {NC_TREE_FLAT, 2}, 0}, false);

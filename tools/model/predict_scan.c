@@ -39,22 +39,27 @@ static double by_steps(const struct job *j, uint64_t m)
     return seconds;
 }
 
-/* Along the chain of all ranks in their order. A rank also copies out its result. */
+/* Along the chain of all ranks in their order. Each but the last one copies its result out, too, if
+ * it has one: the first one has none if `exclusive`, and the last one then combines nothing. */
 static double along_chain(const struct job *j, uint64_t m)
 {
-    int steps[NC_LEVELS + 1] = {0};
+    bool exclusive = j->options->collective == EXSCAN;
+    struct nc_model_link own = predict_own_copy(j), last;
+    int steps[NC_LEVELS + 1] = {0}, ranks = j->here.ranks;
     stages all = {0};
 
-    for (int rank = 1; rank < j->here.ranks; rank++)
+    for (int rank = 1; rank < ranks - 1; rank++)
         steps[job_level(j, rank - 1, rank)]++;
-    nc_pipeline_add(&all, predict_own_copy(j), 1, 1);
+    nc_pipeline_add(&all, own, 1, exclusive ? 1 : 2);
     for (int l = 0; l < j->data.groups.levels; l++) {
         struct nc_model_link one = predict_combining(j, predict_line(j, l));
-        struct nc_model_link period = {one.alpha, one.beta + predict_own_copy(j).beta};
+        struct nc_model_link period = {one.alpha, one.beta + own.beta};
         if (steps[l])
             nc_pipeline_push(
                 &all, (struct nc_model_link){steps[l] * one.alpha, steps[l] * one.beta}, period);
     }
+    last = predict_line(j, job_level(j, ranks - 2, ranks - 1));
+    nc_pipeline_add(&all, exclusive ? last : predict_combining(j, last), 1, 1);
     return nc_pipeline_seconds(&all, m, job_chain_fragment(j, m));
 }
 
