@@ -87,6 +87,13 @@ LIBRARIES = {
     "all": "this build, MPIR_CVAR_NUMACOLL_COLLECTIVES=all",
 }
 
+# ---- model: what numacoll-model predicts beside what numacoll-tune has measured ----
+
+MODEL_SET = "model"
+MODEL_FACTOR = 2  # by which a prediction may be wrong
+MODEL_APART = 1.2  # how much longer one of two algorithms takes if their order counts
+MODEL_ALIKE = 1.01  # the model sees no difference up to here
+
 # ---- waits: numacoll and Open MPI in turn, more ranks than processors ----
 
 WAITS_SET, WAITS_PROCESSORS, WAITS_ROUNDS = "busy", 2, 3

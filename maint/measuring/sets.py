@@ -152,6 +152,7 @@ class Set:
         described = folder / "machine.json"
         about = json.loads(described.read_text()) if described.exists() else {}
         self.machine, self.files = about.get("machine"), about.get("files", {})
+        self.now = {}
 
     def rows(self, file):
         return read(self.folder / (file + ".csv"))
@@ -160,13 +161,19 @@ class Set:
         """Called before anything is kept: the set has to be one of this machine."""
         load = round(os.getloadavg()[0], 2)
         machine = build.bench(2, "barrier -a numacoll -t 1 -r 1")[1]["machine"]
+        self.measured_on(machine, load_before=load)
+
+    def measured_on(self, machine, **about):
+        """Called before anything is kept. machine: as numacoll-bench describes it. about: what the
+        files are described by beside it."""
+        machine = dict(machine)
         mpich, kernel = machine.pop("mpi").split()[-1], machine.pop("kernel")
         machine["memory_gib"] = round(machine.pop("memory_bytes") / 2**30)
         machine.pop("tuned", None)  # its name has MPICH's version
         if self.machine not in (None, machine):
             fail(f"set {self.name} was measured on another machine: give another name")
         self.machine = machine
-        self.now = {"mpich": mpich, "kernel": kernel, "load_before": load}
+        self.now = {"mpich": mpich, "kernel": kernel, **about}
 
     def keep(self, file, rows, **about):
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
 """Tables from kept files, as text."""
+import collections
+import itertools
 import statistics
 
 from . import plan
@@ -303,9 +305,121 @@ def one_core(kept, files):
     return table(head, [line for _, line in sorted(lines)])
 
 
+# ---- those of `model` ----
+
+Pair = collections.namedtuple("Pair", "collective bytes slower faster measured predicted")
+
+
+def pairs_of(rows):
+    """Of two algorithms of a collective, its ranks and bytes, of which one took more than 20 %
+    longer: how many times as long, and how many times as the model has it."""
+    for of in grouped(rows, "collective", "ranks", "bytes").values():
+        for slower, faster in itertools.permutations(of, 2):
+            measured = float(slower["median_us"]) / float(faster["median_us"])
+            if measured > plan.MODEL_APART:
+                predicted = float(slower["predicted_us"]) / float(faster["predicted_us"])
+                names = [r["algorithm"].partition(":")[2] or "default" for r in (slower, faster)]
+                size = int(slower["bytes"])
+                yield Pair(slower["collective"], size, *names, measured, predicted)
+
+
+def order_of(pair):
+    if 1 / plan.MODEL_ALIKE < pair.predicted < plan.MODEL_ALIKE:
+        return "alike"
+    return "right" if pair.predicted > 1 else "wrong"
+
+
+def error_of(row):
+    return float(row["predicted_us"]) / float(row["median_us"])
+
+
+def is_near(row):
+    return 1 / plan.MODEL_FACTOR <= error_of(row) <= plan.MODEL_FACTOR
+
+
+def share(part, all_):
+    return f"{part} of {all_}" + f" ({100 * part / all_:.0f} %)" * bool(all_)
+
+
+def model_counts(rows, title):
+    """A row for each collective, one for all, and one without a setting whose values are not other
+    algorithms: points, and pairs whose order counts."""
+    lines, parts = [], [(c, of) for (c,), of in grouped(rows, "collective").items()]
+    parts.append(("all", rows))
+    parts.append(("all but STREAMING", [r for r in rows if "streaming=" not in r["algorithm"]]))
+    for name, of in parts:
+        orders = [order_of(p) for p in pairs_of(of)]
+        counts = [orders.count(order) for order in ("right", "alike", "wrong")]
+        cells = [share(sum(map(is_near, of)), len(of)), share(counts[0], len(orders))]
+        lines.append([name, *cells, *map(str, counts[1:])])
+    factor, apart = plan.MODEL_FACTOR, round(100 * plan.MODEL_APART - 100)
+    heads = [f"within a factor of {factor}", f"pairs {apart} % apart in the right order"]
+    return table([title, *heads, "predicted alike", "in the wrong order"], lines)
+
+
+def spans(values, text):
+    values = sorted(map(text, set(values)), key=float)
+    return values[0] if values[0] == values[-1] else f"{values[0]} to {values[-1]}"
+
+
+def sizes_text(sizes):
+    return ", ".join(bytes_text(s) for s in sorted(set(sizes)))
+
+
+def model_wrong(rows, order, title):
+    """The pairs that the model has in this order: what took longer, how many times as long."""
+    pairs = collections.OrderedDict()
+    for p in pairs_of(rows):
+        if order_of(p) == order:
+            pairs.setdefault((p.collective, p.slower, p.faster), []).append(p)
+    lines = [
+        [
+            collective,
+            sizes_text(p.bytes for p in of),
+            f"{slower} over {faster}",
+            spans((p.measured for p in of), ratio_text),
+            spans((p.predicted for p in of), ratio_text),
+        ]
+        for (collective, slower, faster), of in pairs.items()
+    ]
+    return table([title, "bytes", "time", "measured", "predicted"], lines) if lines else ""
+
+
+def model_far(rows):
+    """The points of which the model is wrong by more than the factor."""
+    far = grouped([r for r in rows if not is_near(r)], "collective", "algorithm")
+    lines = [
+        [
+            collective,
+            sizes_text(int(r["bytes"]) for r in of),
+            algorithm.partition(":")[2] or "default",
+            spans(map(error_of, of), ratio_text),
+        ]
+        for (collective, algorithm), of in far.items()
+    ]
+    return table(["wrong by more", "bytes", "algorithm", "predicted over measured"], lines)
+
+
+def model(kept, files):
+    """Points and pairs; the pairs in the wrong order; the points that are far off. Algorithms that
+    the model has no row for are counted in the last line."""
+    everything = kept.rows(files[0])
+    rows = [r for r in everything if r["predicted_us"]]
+    ranks = span(int(r["ranks"]) for r in rows)
+    parts = [
+        model_counts(rows, f"{ranks} ranks"),
+        model_wrong(rows, "wrong", "in the wrong order"),
+        model_wrong(rows, "alike", "predicted alike"),
+        model_far(rows),
+        f"Without a prediction: {len(everything) - len(rows)} of {len(everything)} times.",
+    ]
+    return "\n\n".join(p for p in parts if p)
+
+
 def table_of(kept, files):
     kinds = dict.fromkeys([c.file for c in plan.COMPARED], compare)
     kinds.update(instructions=instructions, program=program)
+    kinds["predicted"] = model
     kinds.update(dict.fromkeys(plan.PEERED_FILES, peers))
     kinds["one-core"] = one_core
     kinds.update({v.file: variants for v in plan.VARIANTS + plan.PAPERS})
@@ -332,9 +446,11 @@ def machine_text(kept):
     builds = sorted({name for f in files for name in f["numacoll"].split(", ")})
     others = {"openmpi": "Open MPI", "imb": "Intel MPI Benchmarks"}
     versions = {f"; {name} {f[key]}" for key, name in others.items() for f in files if key in f}
+    loads = [f["load_before"] for f in files if "load_before" in f]
+    load = f"; load average before {span(loads)}" if loads else ""
     return (
         f"{m['cpu']}; processors {m['processors']}, packages {m['packages']}, NUMA nodes "
         f"{m['numa_nodes']}; {caches}; memory {m['memory_gib']} GiB; {of('kernel')}; MPICH "
         f"{of('mpich')}; numacoll {', '.join(builds)}{''.join(sorted(versions))}; "
-        f"{of('date')}; load average before {of('load_before')}"
+        f"{of('date')}{load}"
     )

@@ -13,11 +13,10 @@
  *     --mapping=core|numa                   ranks fill NUMA nodes, or are dealt out over them
  *     --farther=FACTOR                      what is beyond a NUMA node takes so many times as long
  *
- * Of the constants one core's copy (10 GB/s; measured 10.4 to 11.0) and a line inside a NUMA node
- * (0.1 us; half of a round trip was 0.06 to 0.25) are as on the virtual machine of
- * doc/design-notes.md. The others are assumed, so that the barriers of 128 ranks come to the 2 to 4
- * us of Kurnosov, Tokmasheva 2022; a ranking counts only if it is the same with half and with twice
- * of what is beyond a NUMA node
+ *     --memory=GB/S                         bandwidth of a NUMA node's memory, 80
+ *
+ * doc/design-notes.md, "Rules of auto", says where the constants are from, and which are assumed. A
+ * ranking counts only if it is the same with half and with twice of what is beyond a NUMA node
  * (--farther). */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -30,11 +29,11 @@
 #include "shm/nc_reduce.h"
 #include "../tap.h"
 
-static const struct sim_machine usual = {.line = {100e-9, 200e-9, 400e-9},
-                                         .turn = 20e-9,
-                                         .copy = 10e9,
-                                         .memory = 80e9,
-                                         .link = {40e9, 20e9}};
+static struct sim_machine usual = {.line = {100e-9, 200e-9, 400e-9},
+                                   .turn = 20e-9,
+                                   .copy = 10e9,
+                                   .memory = 80e9,
+                                   .link = {40e9, 20e9}};
 
 static struct sim_setting setting_of(int packages, int numa_nodes, int cores, size_t bytes,
                                      double farther)
@@ -287,6 +286,28 @@ static void check_barriers(void)
     }
 }
 
+/* 256 and 512 ranks on 8 NUMA nodes: what crosses is counted by NUMA nodes, whatever the number of
+ * ranks. All but one of them arrive and are released, each by a line; of a message that is one line
+ * each gets one. */
+static void check_many(void)
+{
+    enum { NUMA_NODES = 8 };
+    static const int cores[] = {32, 64};
+
+    for (int i = 0; i < 2; i++) {
+        struct sim_setting s = setting_of(2, NUMA_NODES / 2, cores[i], 8, 1);
+        struct sim_cost barrier = cost_of(&s, chosen(&s, SIM_BARRIER)),
+                        bcast = cost_of(&s, chosen(&s, SIM_BCAST));
+
+        tap_check(barrier.lines_crossed == 2 * (NUMA_NODES - 1) && barrier.chain == 2,
+                  "barrier, %d ranks: %lu lines cross, in a chain of %d", s.ranks,
+                  (unsigned long) barrier.lines_crossed, barrier.chain);
+        tap_check(bcast.lines_crossed == NUMA_NODES - 1 && bcast.chain == 1,
+                  "bcast, %d ranks, 8 bytes: %lu lines cross, in a chain of %d", s.ranks,
+                  (unsigned long) bcast.lines_crossed, bcast.chain);
+    }
+}
+
 /* What the rules may lose by the model, on any of the machines, whatever is how far. */
 static void check_rules(void)
 {
@@ -320,7 +341,7 @@ static void usage(const char *what)
     fprintf(stderr,
             "simulate: %s; usage: simulate [--ranking | --check] [--machine=P:N:C] "
             "[--ranks=N] [--bytes=N] [--mapping=core|numa] [--farther=FACTOR] "
-            "[COLLECTIVE ..]\n",
+            "[--memory=GB/S] [COLLECTIVE ..]\n",
             what);
     exit(2);
 }
@@ -345,11 +366,15 @@ static void tables(const struct sim_setting *s, int names, char **name)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"machine", required_argument, NULL, 'm'}, {"ranks", required_argument, NULL, 'n'},
-        {"bytes", required_argument, NULL, 'b'},   {"mapping", required_argument, NULL, 'p'},
-        {"farther", required_argument, NULL, 'f'}, {"ranking", no_argument, NULL, 'r'},
-        {"check", no_argument, NULL, 'c'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"machine", required_argument, NULL, 'm'},
+                                            {"ranks", required_argument, NULL, 'n'},
+                                            {"bytes", required_argument, NULL, 'b'},
+                                            {"mapping", required_argument, NULL, 'p'},
+                                            {"farther", required_argument, NULL, 'f'},
+                                            {"memory", required_argument, NULL, 'y'},
+                                            {"ranking", no_argument, NULL, 'r'},
+                                            {"check", no_argument, NULL, 'c'},
+                                            {NULL, 0, NULL, 0}};
     int packages = 2, numa_nodes = 2, cores = 16, ranks = 0, by_node = 0, mode = 0;
     size_t bytes = 1 << 20;
     double factor = 1;
@@ -364,6 +389,8 @@ int main(int argc, char **argv)
             usage("--bytes: must be 8 or more");
         else if (option == 'f' && (factor = atof(optarg)) <= 0)
             usage("--farther: must be positive");
+        else if (option == 'y' && (usual.memory = atof(optarg) * 1e9) <= 0)
+            usage("--memory: must be positive");
         else if (option == 'p' && !(by_node = !strcmp(optarg, "numa")) && strcmp(optarg, "core"))
             usage("--mapping: must be core or numa");
         else if (option == 'r' || option == 'c')
@@ -391,6 +418,7 @@ int main(int argc, char **argv)
         check_scans();
         check_short_alltoall();
         check_barriers();
+        check_many();
         check_rules();
         return tap_end();
     }

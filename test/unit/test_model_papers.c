@@ -472,6 +472,46 @@ static void the_slowest_stage_sets_the_pace(void **state)
     same(nc_pipeline_seconds(&p, 10, 1), 5 + 9 * 3);
 }
 
+/* A tree as a stage takes the steps of the tree gone through segment by segment. */
+static void trees_as_stages(void **state)
+{
+    static int memory[2 * PROCESSES];
+
+    (void) state;
+    for (enum nc_tree_kind kind = NC_TREE_FLAT; kind <= NC_TREE_CHAIN; kind++) {
+        for (int p = 1; p < PROCESSES; p += p < 40 ? 1 : 31) {
+            for (int k = 2; k <= 8; k = 2 * k - 1) {
+                struct nc_tree tree = tree_of(kind, k, p);
+                struct nc_pipeline_tree through = nc_pipeline_go_through(&tree, memory);
+                struct nc_pipeline_stages stages = {0};
+
+                nc_pipeline_add(&stages, steps, through.steps, through.busiest);
+                for (uint64_t n = 1; n <= SEGMENTS; n += 3)
+                    same(nc_pipeline_seconds(&stages, n * 10, 10), last_of(&tree, (int) n, has));
+                if (kind == NC_TREE_KARY)
+                    assert_int_equal(through.steps, nc_model_complete_steps(k, p));
+                if (kind == NC_TREE_BALANCED)
+                    assert_int_equal(through.steps, nc_model_balanced_steps(k, p));
+                if (kind == NC_TREE_KARY || kind == NC_TREE_BALANCED)
+                    same(through.height, nc_model_kary_span(steps, k, p, 0).first);
+            }
+        }
+    }
+}
+
+/* By hand: 128 processes are two 4-nomial trees of 64, of which the first sends to the second. */
+static void a_tree_gone_through(void **state)
+{
+    static int memory[2 * PROCESSES];
+    struct nc_tree tree = tree_of(NC_TREE_KNOMIAL, 4, 128);
+    struct nc_pipeline_tree through = nc_pipeline_go_through(&tree, memory);
+
+    (void) state;
+    assert_int_equal(through.steps, 1 + 9);
+    assert_int_equal(through.busiest, 1 + 9);
+    assert_int_equal(through.height, 1 + 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +536,8 @@ int main(void)
         cmocka_unit_test(huge),
         cmocka_unit_test(trees_of_messages),
         cmocka_unit_test(queue_in_shared_memory),
-        cmocka_unit_test(the_slowest_stage_sets_the_pace)};
+        cmocka_unit_test(the_slowest_stage_sets_the_pace),
+        cmocka_unit_test(trees_as_stages),
+        cmocka_unit_test(a_tree_gone_through)};
     return cmocka_run_group_tests_name("model_papers", tests, NULL, NULL);
 }

@@ -10,6 +10,12 @@
 
 enum { BUDGET = 64 << 20 }; /* bytes: MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE by default */
 
+const char *const job_trees[] = {[NC_TREE_FLAT] = "flat",
+                                 [NC_TREE_KARY] = "kary",
+                                 [NC_TREE_BALANCED] = "balanced",
+                                 [NC_TREE_KNOMIAL] = "knomial",
+                                 [NC_TREE_CHAIN] = "chain"};
+
 /* ---- the first node, which has the most ranks ---- */
 
 static void take_ranks(struct job *j)
@@ -112,6 +118,19 @@ struct nc_scan_plan job_scan(const struct job *j, bool exclusive, int rank)
 struct nc_model_link job_link(const struct job *j, int level)
 {
     return j->options->links.link[j->nodes.name[level]];
+}
+
+uint64_t job_fragment(const struct job *j, uint64_t m)
+{
+    return nc_frag_choose(m, j->geometry.slot_bytes, j->options->rule);
+}
+
+uint64_t job_chain_fragment(const struct job *j, uint64_t m)
+{
+    uint64_t slot = j->geometry.slot_bytes, f = nc_select_chain_fragment(j->here.ranks, m);
+
+    return nc_frag_choose(m, j->options->rule == NC_FRAG_QUARTER && f < slot ? f : slot,
+                          j->options->rule);
 }
 
 int job_rows(const struct job *j)

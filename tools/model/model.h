@@ -90,7 +90,7 @@ struct options {
     bool table;
     struct nc_model_costs costs;
     /* tree */
-    int ranks, degree; /* degree 0: the best */
+    int ranks, degree; /* degree 0: the best; of predict: no rows beside those of degree 2 */
     unsigned trees;
     struct nc_model_link link;
     /* barrier, messages, predict, why */
@@ -103,6 +103,8 @@ struct options {
     double memory;         /* seconds that a NUMA node's memory takes for a byte */
     double call;           /* seconds of a call, beside what is predicted */
     double cached;         /* seconds more to copy a byte that streaming stores did not write */
+    uint64_t streaming; /* bytes above which messages are written by streaming stores; 0: never */
+    enum nc_frag_rule rule;
 };
 
 /* Parses the command line. Ends the process if a word is wrong. */
@@ -180,6 +182,13 @@ struct job {
     struct nc_nodes nodes;
 };
 
+/* The trees by enum nc_tree_kind, as the settings call them, and which of them take a degree. */
+extern const char *const job_trees[];
+static inline bool job_has_degree(enum nc_tree_kind kind)
+{
+    return kind != NC_TREE_FLAT && kind != NC_TREE_CHAIN;
+}
+
 void job_make(struct job *job, const struct options *options);
 
 /* Groups the ranks of the first node by a set of levels. */
@@ -190,6 +199,11 @@ struct nc_scan_plan job_scan(const struct job *job, bool exclusive, int rank);
 
 /* What a message between two units of a level above the node costs. */
 struct nc_model_link job_link(const struct job *job, int level);
+
+/* Bytes of a fragment of a message of m bytes, by the rule of the options: as in all but chains;
+ * and along a chain of these ranks, as coll/reduce.c and coll/scan.c have it. */
+uint64_t job_fragment(const struct job *job, uint64_t m);
+uint64_t job_chain_fragment(const struct job *job, uint64_t m);
 
 /* The NUMA nodes of these ranks if they are the rows of a table, all with the same number of ranks;
  * else 0. And the ranks of a row. */

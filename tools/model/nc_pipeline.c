@@ -16,6 +16,24 @@ void nc_pipeline_add(struct nc_pipeline_stages *p, struct nc_model_link step, do
                      (struct nc_model_link){period * step.alpha, period * step.beta});
 }
 
+struct nc_pipeline_tree nc_pipeline_go_through(const struct nc_tree *tree, int *memory)
+{
+    struct nc_pipeline_tree t = {.busiest = tree->first[1]};
+    int *steps = memory, *depth = memory + tree->size;
+
+    steps[0] = depth[0] = 0;
+    for (int i = 0; i < tree->size; i++) { /* a parent is a lower rank than its children */
+        for (int c = tree->first[i]; c < tree->first[i + 1]; c++) {
+            int child = tree->child[c];
+            steps[child] = steps[i] + c - tree->first[i] + 1;
+            depth[child] = depth[i] + 1;
+        }
+        t.steps = steps[i] > t.steps ? steps[i] : t.steps;
+        t.height = depth[i] > t.height ? depth[i] : t.height;
+    }
+    return t;
+}
+
 /* Of the slowest stage, for a chunk of c bytes. */
 static double slowest(const struct nc_pipeline_stages *p, uint64_t c)
 {

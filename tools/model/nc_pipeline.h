@@ -6,6 +6,7 @@
 #define NC_PIPELINE_H_INCLUDED
 
 #include "core/nc_model.h"
+#include "core/nc_tree.h"
 
 /* What a stage takes for a chunk of c bytes: a + b c seconds. */
 struct nc_pipeline_stage {
@@ -28,6 +29,17 @@ void nc_pipeline_push(struct nc_pipeline_stages *pipeline, struct nc_model_link 
  * `period`; each step takes what a message takes. */
 void nc_pipeline_add(struct nc_pipeline_stages *pipeline, struct nc_model_link step, double latency,
                      double period);
+
+/* How a tree works in which each process serves its children one after the other, in their order.
+ */
+struct nc_pipeline_tree {
+    int steps;   /* that follow each other until the last process has been served */
+    int busiest; /* steps of the root, which has more children than any other process, or as many */
+    int height;  /* edges from the root to the last level */
+};
+
+/* Goes through a tree. memory: for 2 * tree->size ints. O(p). */
+struct nc_pipeline_tree nc_pipeline_go_through(const struct nc_tree *tree, int *memory);
 
 /* Seconds for m bytes in chunks of c > 0 bytes: the first chunk goes through all stages, the others
  * follow at the pace of the slowest. */

@@ -52,6 +52,9 @@ const char *const collective_names[COLLECTIVES] = {
 #undef TEXT
 };
 
+static const char *const rule_names[] = {
+    [NC_FRAG_QUARTER] = "quarter", [NC_FRAG_FIXED] = "fixed", [NC_FRAG_SQRT] = "sqrt"};
+
 static const char *const over_names[] = {"nothing", "fragment", "slots", "message",
                                          "segment", "degree",   "ranks"};
 
@@ -84,7 +87,9 @@ enum {
     KEY_COMBINE,
     KEY_MEMORY,
     KEY_CALL,
-    KEY_CACHED
+    KEY_CACHED,
+    KEY_STREAMING,
+    KEY_FRAGMENT_RULE
 };
 
 enum {
@@ -123,6 +128,13 @@ static const struct {
     {{"byte", KEY_BYTE, "NS", 0, "t, copy a byte (1)", 1}, OF_QUEUE},
     {{"np", 'n', "P", 0, "processes (128)", 0}, OF_TREE},
     {{"degree", KEY_DEGREE, "K", 0, "degree of k-ary and k-nomial trees (the best)", 0}, OF_TREE},
+    {{"degree", KEY_DEGREE, "K", 0, "rows of trees of this degree beside those of degree 2", 0},
+     1 << PREDICT},
+    {{"fragment-rule", KEY_FRAGMENT_RULE, "RULE", 0, "quarter, fixed or sqrt, as FRAGMENT_RULE", 0},
+     1 << PREDICT},
+    {{"streaming", KEY_STREAMING, "B", 0,
+      "bytes above which writers use streaming stores, as STREAMING (4095); 0: never", 0},
+     1 << PREDICT},
     {{"algorithms", KEY_ALGORITHMS, "A,..", 0,
       "which algorithms, and among which the best is looked for (all; the best among those that "
       "send one message at a time)",
@@ -277,7 +289,8 @@ static void set_defaults(struct options *o)
                           .link = {50e-6, 47e-9},
                           .turn = 20e-9,
                           .combine = 0.1e-9,
-                          .memory = 0.0125e-9};
+                          .memory = 0.0125e-9,
+                          .streaming = NC_PACES_ABOVE};
     parse_links(&o->lines, "", LINES);
     parse_links(&o->links, "", "");
 }
@@ -318,7 +331,7 @@ static void finish(struct options *o, unsigned words)
 
 /* ---- all of it ---- */
 
-/* Of queue and tree. */
+/* Of queue and tree; predict has --degree, too. */
 static bool parse_formula(struct options *o, int key, const char *arg)
 {
     const uint64_t most = (uint64_t) 1 << 40;
@@ -367,7 +380,9 @@ static bool parse_formula(struct options *o, int key, const char *arg)
             o->costs.byte = parse_nanoseconds("--byte=", arg);
             return true;
         case KEY_DEGREE:
-            o->degree = argument_number("--degree=", arg, 2, MAX_RANKS);
+            o->degree = argument_number("--degree=", arg, 2,
+                                        o->command == PREDICT ? NC_LEVEL_SPEC_LARGEST_DEGREE
+                                                              : MAX_RANKS);
             return true;
         case KEY_ALGORITHMS:
             parse_trees(o, arg);
@@ -425,6 +440,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             break;
         case KEY_CACHED:
             o->cached = parse_nanoseconds("--cached=", arg);
+            break;
+        case KEY_STREAMING:
+            o->streaming = parse_number("--streaming=", arg, 0, INT32_MAX);
+            break;
+        case KEY_FRAGMENT_RULE:
+            o->rule = (enum nc_frag_rule) parse_word("--fragment-rule=", arg, rule_names, 3);
             break;
         case KEY_CSV:
             o->output = OUTPUT_CSV;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/arguments.h"
 #include "predict.h"
@@ -17,64 +18,59 @@
 
 /* An algorithm: how each group inside a node and each group of nodes works. */
 struct algorithm {
-    const char *above, *inside;        /* as the settings call them */
     struct nc_group_algorithm between; /* k 0: as the library chooses */
-    struct nc_tree_spec tree, notice;  /* k 0: as the library chooses */
-    int version;                       /* of allreduce; of reduce CHAIN_ALL */
+    struct nc_tree_spec tree;
+    struct nc_tree_spec notice; /* of bcast, where `tree` is flat */
+    int version;                /* of allreduce; of reduce CHAIN_ALL */
 };
 
-enum { CHAIN_ALL = 1, NOTICE_DEGREE = 8 /* BCAST_TREE_K by default */ };
+enum {
+    CHAIN_ALL = 1,
+    NOTICE_DEGREE = 8, /* BCAST_TREE_K by default */
+    NAME = 40          /* bytes of the name of an algorithm */
+};
 
 /* ---- trees ---- */
 
-/* k ceil(log_k p) and (k - 1) ceil(log_k p), steps. */
-static double kary_steps(int k, int p)
+/* A tree of p members, gone through. */
+static struct nc_pipeline_tree tree_of(const struct nc_tree_spec *spec, int p)
 {
-    return nc_model_kary((struct nc_model_link){.alpha = 1}, k, p, 0);
-}
+    size_t bytes = nc_tree_bytes(p);
+    int *memory = allocate(bytes + 2 * sizeof *memory * (size_t) p);
+    struct nc_pipeline_tree through;
+    struct nc_tree tree;
 
-static double knomial_steps(int k, int p)
-{
-    return nc_model_knomial((struct nc_model_link){.alpha = 1}, k, p, 0);
+    nc_tree_make(&tree, memory, spec->kind, spec->k, p);
+    through = nc_pipeline_go_through(&tree, memory + bytes / sizeof *memory);
+    free(memory);
+    return through;
 }
 
 /* Adds a tree of p members in which a member sends to, or receives from, its children in turn. */
-static void add_tree(stages *s, struct nc_model_link step, enum nc_tree_kind kind, int k, int p)
+static void add_tree(stages *s, struct nc_model_link step, const struct nc_tree_spec *spec, int p)
 {
-    double steps = kind == NC_TREE_KARY      ? kary_steps(k, p)
-                   : kind == NC_TREE_KNOMIAL ? knomial_steps(k, p)
-                                             : p - 1;
-    double busiest = kind == NC_TREE_KARY ? k : kind == NC_TREE_CHAIN ? 1 : steps;
+    struct nc_pipeline_tree tree = tree_of(spec, p);
 
     if (p > 1)
-        nc_pipeline_add(s, step, steps, busiest);
-}
-
-/* How many members are told one after the other, in the longest row. */
-static double depth(const struct nc_tree_spec *tree, int p)
-{
-    switch (tree->kind) {
-        case NC_TREE_KARY:
-            return kary_steps(tree->k, p) / tree->k;
-        case NC_TREE_KNOMIAL:
-            return knomial_steps(tree->k, p) / (tree->k - 1);
-        case NC_TREE_CHAIN:
-            return p - 1;
-        default:
-            return 1;
-    }
+        nc_pipeline_add(s, step, tree.steps, tree.busiest);
 }
 
 /* ---- inside a node ---- */
 
-struct nc_model_link predict_line(const struct job *j, int level)
+/* Of a message of so many bytes. */
+static struct nc_model_link line_of(const struct job *j, int level, uint64_t bytes)
 {
     const struct options *o = j->options;
     struct nc_model_link line = o->lines.link[j->data.name[level]];
 
-    if (o->message <= NC_PACES_ABOVE) /* written by ordinary stores: it is in another's cache */
+    if (!o->streaming || bytes <= o->streaming) /* written by ordinary stores */
         line.beta += o->cached;
     return line;
+}
+
+struct nc_model_link predict_line(const struct job *j, int level)
+{
+    return line_of(j, level, j->options->message);
 }
 
 struct nc_model_link predict_own_copy(const struct job *j)
@@ -102,6 +98,11 @@ static void add_memory(stages *s, const struct job *j, int bytes, bool at_once)
                      (struct nc_model_link){0, beta});
 }
 
+static struct nc_model_link of_times(struct nc_model_link link, double times)
+{
+    return (struct nc_model_link){times * link.alpha, times * link.beta};
+}
+
 /* The way down of a fragment, on `levels` levels of groups: into shared memory, then from each
  * leader to its members. In flat groups all copy at once what the leader has, once the
  * notification has come; a rank that leads a group below copies twice. */
@@ -116,14 +117,13 @@ static void add_down(stages *s, const struct job *j, const struct algorithm *a, 
         if (p == 1)
             continue;
         if (a->tree.kind == NC_TREE_FLAT)
-            nc_pipeline_push(
-                s, (struct nc_model_link){depth(&a->notice, p) * line.alpha, line.beta + again},
-                (struct nc_model_link){line.alpha, line.beta + again});
+            nc_pipeline_push(s,
+                             (struct nc_model_link){tree_of(&a->notice, p).height * line.alpha,
+                                                    line.beta + again},
+                             (struct nc_model_link){line.alpha, line.beta + again});
         else
             nc_pipeline_push(
-                s,
-                (struct nc_model_link){depth(&a->tree, p) * line.alpha,
-                                       depth(&a->tree, p) * line.beta},
+                s, of_times(line, tree_of(&a->tree, p).height),
                 (struct nc_model_link){line.alpha, line.beta + predict_own_copy(j).beta});
     }
     add_memory(s, j, 2, a->tree.kind == NC_TREE_FLAT);
@@ -160,7 +160,7 @@ static void add_up(stages *s, const struct job *j, const struct algorithm *a, in
         return;
     }
     for (int l = 0; l < levels; l++)
-        add_tree(s, predict_combining(j, predict_line(j, l)), a->tree.kind, a->tree.k,
+        add_tree(s, predict_combining(j, predict_line(j, l)), &a->tree,
                  largest_group(&j->data.groups, l));
 }
 
@@ -212,8 +212,8 @@ static void add_level(stages *s, const struct job *j, int level, struct nc_group
     int p = j->nodes.largest[level];
 
     if (by.algorithm <= NC_CHAIN)
-        add_tree(s, combines ? predict_combining(j, link) : link, (enum nc_tree_kind) by.algorithm,
-                 by.k, p);
+        add_tree(s, combines ? predict_combining(j, link) : link,
+                 &(struct nc_tree_spec){(enum nc_tree_kind) by.algorithm, by.k}, p);
     else if (p > 1)
         nc_pipeline_add(s, exchange(j, by.algorithm, link, p), 1, 1);
 }
@@ -238,6 +238,39 @@ static uint64_t chunk_of(const struct job *j, const struct nc_group_algorithm *b
     return nc_select_chunk(level, j->nodes.groups.levels, m, 1);
 }
 
+/* ---- the algorithms of Bcast and Reduce ---- */
+
+static const struct algorithm bcasts[] = {
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KNOMIAL, NOTICE_DEGREE}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_BALANCED, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_CHAIN, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_BALANCED, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+
+/* The first four in the order of enum nc_reduce_way. */
+static const struct algorithm reduces[] = {
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, CHAIN_ALL},
+    {{NC_KNOMIAL, 0}, {NC_TREE_BALANCED, 2}, {NC_TREE_FLAT, 2}, 0},
+    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+
+/* Which of them the library takes inside a node. */
+static int own_bcast(const struct job *j)
+{
+    return nc_select_notice(&j->situation) == NC_TREE_FLAT ? 1 : 0;
+}
+
+static int own_reduce(const struct job *j, uint64_t m)
+{
+    return (int) nc_select_reduce(&j->situation, m, NC_INLINE_BYTES);
+}
+
 /* ---- a call ---- */
 
 /* Adds the work inside a node on a chunk of m bytes, in fragments of f, as one stage. */
@@ -249,18 +282,32 @@ static void add_node(stages *s, const stages *inside, uint64_t m, uint64_t f)
 
 static uint64_t fragment_of(const struct job *j, const struct algorithm *a, uint64_t m)
 {
-    uint64_t slot = j->geometry.slot_bytes, f = nc_frag_choose(m, slot, NC_FRAG_QUARTER);
-
-    if (a->version == CHAIN_ALL) {
-        uint64_t chain = nc_select_chain_fragment(j->here.ranks, m);
-        f = chain < slot ? chain : slot;
-    }
-    return m <= NC_INLINE_BYTES ? NC_INLINE_BYTES : f;
+    if (m <= NC_INLINE_BYTES)
+        return NC_INLINE_BYTES;
+    return a->version == CHAIN_ALL ? job_chain_fragment(j, m) : job_fragment(j, m);
 }
 
 uint64_t predict_fragment(const struct job *j, uint64_t m)
 {
-    return fragment_of(j, &(struct algorithm){0}, m);
+    return fragment_of(j, &(struct algorithm){.version = 0}, m);
+}
+
+void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
+{
+    const struct algorithm *a = &reduces[own_reduce(j, m)];
+    stages inside = {0};
+
+    add_up(&inside, j, a, j->data.groups.levels);
+    add_node(s, &inside, m, fragment_of(j, a, m));
+}
+
+void predict_bcast_inside(stages *s, const struct job *j, uint64_t m)
+{
+    const struct algorithm *a = &bcasts[own_bcast(j)];
+    stages inside = {0};
+
+    add_down(&inside, j, a, j->data.groups.levels);
+    add_node(s, &inside, m, fragment_of(j, a, m));
 }
 
 /* Bcast, down, or Reduce, up. */
@@ -281,12 +328,19 @@ static struct predicted one_way(const struct job *j, const struct algorithm *a, 
     return p;
 }
 
-/* All ranks of a team of p combine a share of the operands of all, then gather the shares. */
-static double slices(const struct job *j, struct nc_model_link line, int p, double m)
+/* All ranks of a team of p, beyond lines of a level, combine a share of the operands of all, then
+ * gather the shares: a rank writes its operand and its share, and reads those of the others. */
+static double slices(const struct job *j, int level, int p, uint64_t m)
 {
-    struct nc_model_link both = predict_combining(j, line);
+    uint64_t share = m / (uint64_t) p;
+    struct nc_model_link own = predict_own_copy(j), operand = line_of(j, level, m),
+                         result = line_of(j, level, share);
 
-    return p < 2 ? 0 : (p - 1) * (2 * line.alpha + m / p * (both.beta + line.beta));
+    if (p < 2)
+        return 0;
+    return nc_model_message(own, m) + nc_model_message(own, share) +
+           (p - 1) * (nc_model_message(predict_combining(j, operand), share) +
+                      nc_model_message(result, share));
 }
 
 static struct predicted sliced(const struct job *j, uint64_t m)
@@ -294,26 +348,55 @@ static struct predicted sliced(const struct job *j, uint64_t m)
     int levels = j->data.groups.levels, rows = largest_group(&j->numa.groups, 0);
     int columns = j->here.ranks / rows;
 
-    return (struct predicted){
-        .fragment = predict_fragment(j, m),
-        .seconds = nc_model_message(predict_own_copy(j), m) +
-                   slices(j, predict_line(j, 0), rows, (double) m) +
-                   slices(j, predict_line(j, levels - 1), columns, (double) m / rows)};
+    return (struct predicted){.fragment = predict_fragment(j, m),
+                              .seconds = slices(j, 0, rows, m) +
+                                         slices(j, levels - 1, columns, m / (uint64_t) rows)};
+}
+
+/* Each of p ranks combines what all have, beyond lines of a level. */
+static double combine_all(const struct job *j, int level, int p, uint64_t m)
+{
+    return nc_model_message(predict_own_copy(j), m) +
+           (p - 1) * nc_model_message(predict_combining(j, predict_line(j, level)), m);
 }
 
 static struct predicted symmetric(const struct job *j, uint64_t m)
 {
-    int levels = j->data.groups.levels;
-
     return (struct predicted){
         .fragment = predict_fragment(j, m),
-        .seconds = nc_model_message(predict_own_copy(j), m) +
-                   (j->here.ranks - 1) *
-                       nc_model_message(predict_combining(j, predict_line(j, levels - 1)), m)};
+        .seconds = combine_all(j, j->data.groups.levels - 1, j->here.ranks, m)};
+}
+
+/* The reduce and the bcast that rb and rab make of a piece of m bytes inside a node, with what goes
+ * on between them: on so many levels of its groups. */
+struct halves {
+    struct algorithm up, down;
+    int levels;
+};
+
+/* On one node rab leaves the highest level to the leaders; below it the trees are those of any
+ * message that is neither inline nor long. */
+static struct halves halves_of(const struct job *j, const struct algorithm *a, uint64_t m)
+{
+    bool below = a->version == NC_ALLREDUCE_RAB && j->nodes.count == 1;
+    int way = below ? (int) nc_select_reduce(&j->situation, 1, 0) : own_reduce(j, m);
+
+    return (struct halves){.up = reduces[way],
+                           .down = {.tree = {NC_TREE_FLAT, 2}, .notice = a->notice},
+                           .levels = j->data.groups.levels - below};
+}
+
+/* rab on one node: the leaders all combine what all of them have. */
+static void add_leaders(stages *s, const struct job *j, uint64_t m)
+{
+    int top = j->data.groups.levels - 1;
+    double seconds = combine_all(j, top, largest_group(&j->data.groups, top), m);
+
+    nc_pipeline_push(s, (struct nc_model_link){seconds, 0}, (struct nc_model_link){seconds, 0});
 }
 
 /* rb and rab on any number of nodes, by chunks: up, among the members of the highest level, down.
- * On one node up, then down. */
+ * On one node as one chunk. */
 static struct predicted up_and_down(const struct job *j, const struct algorithm *a, uint64_t m)
 {
     static const struct nc_group_algorithm by_model = {NC_KNOMIAL, 0};
@@ -321,18 +404,17 @@ static struct predicted up_and_down(const struct job *j, const struct algorithm 
     int top = j->nodes.groups.levels - 1;
     struct predicted p = {.chunk = j->nodes.count > 1 ? chunk_of(j, &by_model, m) : 0};
     uint64_t chunk = p.chunk ? p.chunk : m ? m : 1, piece = m < chunk ? m : chunk;
+    struct halves inside = halves_of(j, a, piece);
     stages all = {0}, up = {0}, down = {0};
-    struct algorithm reduce = *a, bcast = *a;
 
-    reduce.version = 0;
-    reduce.tree = (struct nc_tree_spec){m > NC_INLINE_BYTES ? NC_TREE_KARY : NC_TREE_KNOMIAL, 2};
-    bcast.tree = (struct nc_tree_spec){NC_TREE_FLAT, 2};
-    p.fragment = fragment_of(j, &bcast, piece);
+    p.fragment = fragment_of(j, &inside.down, piece);
     if (j->here.ranks > 1) {
-        add_up(&up, j, &reduce, j->data.groups.levels);
-        add_node(&all, &up, piece, p.fragment);
-        add_down(&down, j, &bcast, j->data.groups.levels);
+        add_up(&up, j, &inside.up, inside.levels);
+        add_node(&all, &up, piece, fragment_of(j, &inside.up, piece));
+        add_down(&down, j, &inside.down, inside.levels);
         add_node(&all, &down, piece, p.fragment);
+        if (rab && !p.chunk)
+            add_leaders(&all, j, piece);
     }
     if (p.chunk) {
         add_levels(&all, j, &by_model, m, rab, true);
@@ -392,75 +474,99 @@ void predict_row(const struct job *j, struct table *t, const char *between, cons
     table_text(t, is_auto ? "auto" : "");
 }
 
-static void add_row(const struct job *j, struct table *t, const struct algorithm *a, bool is_auto)
+static void add_row(const struct job *j, struct table *t, const char *above, const char *inside,
+                    const struct algorithm *a, bool is_auto)
 {
     struct predicted p = predict(j, a);
 
-    predict_row(j, t, a->above, a->inside, &p, is_auto);
+    predict_row(j, t, above, inside, &p, is_auto);
 }
 
-static const struct algorithm bcasts[] = {
-    {"", "flat, notice knomial/8", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KNOMIAL, 8}, 0},
-    {"", "flat, notice flat", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
-    {"", "flat, notice kary/2", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, 0},
-    {"", "flat, notice chain", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_CHAIN, 2}, 0},
-    {"", "kary/2", {NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
-    {"", "knomial/2", {NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
-    {"", "chain", {NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+#define LENGTH(list) ((int) (sizeof(list) / sizeof *(list)))
 
-static const struct algorithm reduces[] = {
-    {"", "flat", {NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
-    {"", "knomial/2", {NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
-    {"", "kary/2", {NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
-    {"", "chain_all", {NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, CHAIN_ALL},
-    {"", "chain", {NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
-
-/* Which of the lists the library takes inside a node: the row of bcasts, and, in the order of enum
- * nc_reduce_way, of reduces. */
-static int own_bcast(const struct job *j)
+/* A tree as the settings call it. */
+static void append_tree(char name[static NAME], const struct nc_tree_spec *tree)
 {
-    return nc_select_notice(&j->situation) == NC_TREE_FLAT ? 1 : 0;
+    size_t length = strlen(name);
+
+    snprintf(name + length, NAME - length, job_has_degree(tree->kind) ? "%s/%d" : "%s",
+             job_trees[tree->kind], tree->k);
 }
 
-static int own_reduce(const struct job *j, uint64_t m)
+/* An algorithm inside a node of Bcast or Reduce. */
+static void name_inside(const struct job *j, char name[static NAME], const struct algorithm *a)
 {
-    return (int) nc_select_reduce(&j->situation, m, NC_INLINE_BYTES);
-}
+    bool notices = j->options->collective == BCAST && a->tree.kind == NC_TREE_FLAT;
 
-void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
-{
-    const struct algorithm *a = &reduces[own_reduce(j, m)];
-    stages inside = {0};
-
-    add_up(&inside, j, a, j->data.groups.levels);
-    add_node(s, &inside, m, fragment_of(j, a, m));
-}
-
-void predict_bcast_inside(stages *s, const struct job *j, uint64_t m)
-{
-    const struct algorithm *a = &bcasts[own_bcast(j)];
-    stages inside = {0};
-
-    add_down(&inside, j, a, j->data.groups.levels);
-    add_node(s, &inside, m, fragment_of(j, a, m));
+    strcpy(name, notices ? "flat, notice " : "");
+    if (a->version == CHAIN_ALL)
+        strcpy(name, "chain_all");
+    else
+        append_tree(name, notices ? &a->notice : &a->tree);
 }
 
 static const struct between {
     const char *name;
     struct nc_group_algorithm by;
-} trees[] = {{"flat", {NC_FLAT, 2}},
-             {"kary/2", {NC_KARY, 2}},
-             {"knomial/2", {NC_KNOMIAL, 2}},
-             {"chain", {NC_CHAIN, 2}}},
-  scatters = {"sag", {NC_SAG, 2}}, halves = {"rsg", {NC_RSG, 2}},
+} scatters = {"sag", {NC_SAG, 2}}, halving = {"rsg", {NC_RSG, 2}},
   exchanges[] = {{"rd", {NC_RD, 2}}, {"rsag", {NC_RSAG, 2}}, {"ring", {NC_RING, 2}}};
 
-static void add_between(const struct job *j, struct table *t, struct algorithm a,
-                        const struct between *between)
+static const struct nc_tree_spec trees[] = {{NC_TREE_FLAT, 2},
+                                            {NC_TREE_KARY, 2},
+                                            {NC_TREE_BALANCED, 2},
+                                            {NC_TREE_KNOMIAL, 2},
+                                            {NC_TREE_CHAIN, 2}};
+
+static void add_between(const struct job *j, struct table *t, const char *inside,
+                        struct algorithm a, const struct between *between)
 {
-    a.above = between->name;
     a.between = between->by;
-    add_row(j, t, &a, false);
+    add_row(j, t, between->name, inside, &a, false);
+}
+
+static void add_tree_between(const struct job *j, struct table *t, const char *inside,
+                             struct algorithm a, const struct nc_tree_spec *tree)
+{
+    char name[NAME] = "";
+
+    append_tree(name, tree);
+    a.between = (struct nc_group_algorithm){(enum nc_algorithm) tree->kind, tree->k};
+    add_row(j, t, name, inside, &a, false);
+}
+
+static void add_inside(const struct job *j, struct table *t, const struct algorithm *a, bool own)
+{
+    char name[NAME];
+
+    name_inside(j, name, a);
+    add_row(j, t, j->nodes.count > 1 ? "auto" : "-", name, a, own);
+}
+
+/* The rows that --degree adds inside a node: trees, and those that notify, of that degree. */
+static void add_degree_inside(const struct job *j, struct table *t)
+{
+    for (int i = 0; i < LENGTH(trees); i++) {
+        struct nc_tree_spec tree = {trees[i].kind, j->options->degree};
+
+        if (!job_has_degree(tree.kind))
+            continue;
+        if (j->options->collective == BCAST &&
+            !(tree.kind == NC_TREE_KNOMIAL && tree.k == NOTICE_DEGREE)) /* which has a row */
+            add_inside(j, t, &(struct algorithm){{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, tree, 0},
+                       false);
+        add_inside(j, t, &(struct algorithm){{NC_KNOMIAL, 0}, tree, {NC_TREE_FLAT, 2}, 0}, false);
+    }
+}
+
+/* And between nodes. */
+static void add_degree_between(const struct job *j, struct table *t, const char *inside,
+                               const struct algorithm *a)
+{
+    for (int i = 0; i < LENGTH(trees); i++) {
+        if (job_has_degree(trees[i].kind))
+            add_tree_between(j, t, inside, *a,
+                             &(struct nc_tree_spec){trees[i].kind, j->options->degree});
+    }
 }
 
 /* Inside a node each of n ways, between nodes what the library chooses; then, inside a node what it
@@ -468,66 +574,62 @@ static void add_between(const struct job *j, struct table *t, struct algorithm a
 static void add_one_way(const struct job *j, struct table *t, const struct algorithm *list, int n,
                         int own, const struct between *other)
 {
-    bool several = j->nodes.count > 1;
+    bool degree = j->options->degree > 2;
+    char inside[NAME];
 
-    for (int i = 0; i < n; i++) {
-        struct algorithm a = list[i];
-        a.above = several ? "auto" : "-";
-        add_row(j, t, &a, i == own);
-    }
-    for (int i = 0; i < 4 && several; i++)
-        add_between(j, t, list[own], &trees[i]);
-    if (several)
-        add_between(j, t, list[own], other);
+    for (int i = 0; i < n; i++)
+        add_inside(j, t, &list[i], i == own);
+    if (degree)
+        add_degree_inside(j, t);
+    if (j->nodes.count == 1)
+        return;
+    name_inside(j, inside, &list[own]);
+    for (int i = 0; i < LENGTH(trees); i++)
+        add_tree_between(j, t, inside, list[own], &trees[i]);
+    if (degree)
+        add_degree_between(j, t, inside, &list[own]);
+    add_between(j, t, inside, list[own], other);
 }
 
 static void add_allreduce(const struct job *j, struct table *t)
 {
     static const char *const names[] = {[NC_ALLREDUCE_SYMMETRIC] = "symmetric",
                                         [NC_ALLREDUCE_SLICED] = "sliced",
-                                        [NC_ALLREDUCE_RB] = "rb"};
+                                        [NC_ALLREDUCE_RB] = "rb",
+                                        [NC_ALLREDUCE_RAB] = "rab"};
     struct algorithm a = {.between = {NC_RD, 0}, .notice = bcasts[own_bcast(j)].notice};
-    bool sliceable = job_rows(j) > 0;
+    bool several = j->nodes.count > 1, sliceable = job_rows(j) > 0;
+    enum nc_allreduce_version own = nc_select_possible(
+        nc_select_allreduce(&j->situation, j->options->message, NC_INLINE_BYTES, true), sliceable,
+        true);
 
-    if (j->nodes.count > 1) {
-        a.above = "auto";
-        a.inside = "rb";
-        a.version = NC_ALLREDUCE_RB;
-        add_row(j, t, &a, false);
-        a.inside = "rab";
-        a.version = NC_ALLREDUCE_RAB;
-        add_row(j, t, &a, true);
-        for (int i = 0; i < 3; i++)
-            add_between(j, t, a, &exchanges[i]);
-        return;
-    }
-    a.above = "-";
-    for (enum nc_allreduce_version v = 0; v <= NC_ALLREDUCE_RB; v++) {
-        enum nc_allreduce_version own = nc_select_possible(
-            nc_select_allreduce(&j->situation, j->options->message, NC_INLINE_BYTES, true),
-            sliceable, true);
-
-        a.inside = names[v];
+    if (several)
+        own = NC_ALLREDUCE_RAB;
+    for (enum nc_allreduce_version v = several ? NC_ALLREDUCE_RB : 0; v < NC_ALLREDUCE_VERSIONS;
+         v++) {
         a.version = (int) v;
         if (v != NC_ALLREDUCE_SLICED || sliceable)
-            add_row(j, t, &a, v == own);
+            add_row(j, t, several ? "auto" : "-", names[v], &a, v == own);
     }
+    for (int i = 0; i < LENGTH(exchanges) && several; i++) /* of rab, the last version */
+        add_between(j, t, names[NC_ALLREDUCE_RAB], a, &exchanges[i]);
 }
 
 static void add_reduce(const struct job *j, struct table *t)
 {
-    uint64_t m = j->options->message;
+    uint64_t m = j->options->message, chunk = m;
 
     if (j->nodes.count > 1)
-        m = chunk_of(j, &reduces[0].between, m);
-    add_one_way(j, t, reduces, 5, own_reduce(j, m), &halves);
+        chunk = chunk_of(j, &reduces[0].between, m);
+    m = chunk < m ? chunk : m;
+    add_one_way(j, t, reduces, LENGTH(reduces), own_reduce(j, m), &halving);
 }
 
 static void add_rows(const struct job *j, struct table *t)
 {
     switch (j->options->collective) {
         case BCAST:
-            add_one_way(j, t, bcasts, 7, own_bcast(j), &scatters);
+            add_one_way(j, t, bcasts, LENGTH(bcasts), own_bcast(j), &scatters);
             break;
         case REDUCE:
             add_reduce(j, t);
@@ -549,7 +651,7 @@ static void add_rows(const struct job *j, struct table *t)
             predict_scan(j, t);
             break;
         default:
-            add_row(j, t, &(struct algorithm){.above = "-", .inside = "one way"}, true);
+            add_row(j, t, "-", "one way", &(struct algorithm){.version = 0}, true);
     }
 }
 

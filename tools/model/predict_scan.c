@@ -39,30 +39,28 @@ static double by_steps(const struct job *j, uint64_t m)
     return seconds;
 }
 
-static uint64_t chain_fragment(const struct job *j, uint64_t m)
-{
-    uint64_t f = nc_select_chain_fragment(j->here.ranks, m);
-
-    return f < j->geometry.slot_bytes ? f : j->geometry.slot_bytes;
-}
-
-/* Along the chain of all ranks in their order. A rank also copies out its result. */
+/* Along the chain of all ranks in their order. Each but the last one copies its result out, too, if
+ * it has one: the first one has none if `exclusive`, and the last one then combines nothing. */
 static double along_chain(const struct job *j, uint64_t m)
 {
-    int steps[NC_LEVELS + 1] = {0};
+    bool exclusive = j->options->collective == EXSCAN;
+    struct nc_model_link own = predict_own_copy(j), last;
+    int steps[NC_LEVELS + 1] = {0}, ranks = j->here.ranks;
     stages all = {0};
 
-    for (int rank = 1; rank < j->here.ranks; rank++)
+    for (int rank = 1; rank < ranks - 1; rank++)
         steps[job_level(j, rank - 1, rank)]++;
-    nc_pipeline_add(&all, predict_own_copy(j), 1, 1);
+    nc_pipeline_add(&all, own, 1, exclusive ? 1 : 2);
     for (int l = 0; l < j->data.groups.levels; l++) {
         struct nc_model_link one = predict_combining(j, predict_line(j, l));
-        struct nc_model_link period = {one.alpha, one.beta + predict_own_copy(j).beta};
+        struct nc_model_link period = {one.alpha, one.beta + own.beta};
         if (steps[l])
             nc_pipeline_push(
                 &all, (struct nc_model_link){steps[l] * one.alpha, steps[l] * one.beta}, period);
     }
-    return nc_pipeline_seconds(&all, m, chain_fragment(j, m));
+    last = predict_line(j, job_level(j, ranks - 2, ranks - 1));
+    nc_pipeline_add(&all, exclusive ? last : predict_combining(j, last), 1, 1);
+    return nc_pipeline_seconds(&all, m, job_chain_fragment(j, m));
 }
 
 static bool is_chain(const struct job *j, uint64_t m)
@@ -80,7 +78,7 @@ static void add_inside(const struct job *j, struct table *t, uint64_t m)
     static const char *const names[] = {[NC_SCAN_STEPS] = "steps", [NC_SCAN_CHAIN] = "chain"};
 
     for (int chain = 0; chain < 2; chain++) {
-        struct predicted p = {.fragment = chain ? chain_fragment(j, m) : predict_fragment(j, m),
+        struct predicted p = {.fragment = chain ? job_chain_fragment(j, m) : predict_fragment(j, m),
                               .seconds = inside(j, m, chain)};
         if (!chain || m > NC_INLINE_BYTES) /* inline messages have no chain */
             predict_row(j, t, "-", names[chain], &p, chain == is_chain(j, m));
@@ -121,7 +119,7 @@ static struct predicted by_nodes(const struct job *j, uint64_t m, bool chain)
     }
     nc_pipeline_push(&all, (struct nc_model_link){here + first * message, 0},
                      (struct nc_model_link){here + other * message, 0});
-    return (struct predicted){.fragment = has_chain ? chain_fragment(j, chunk)
+    return (struct predicted){.fragment = has_chain ? job_chain_fragment(j, chunk)
                                                     : predict_fragment(j, chunk),
                               .chunk = NC_CHUNK,
                               .seconds = nc_pipeline_seconds(&all, m, NC_CHUNK)};

@@ -27,14 +27,9 @@ static void add(const struct why *w, const char *where, const char *setting, con
 
 /* ---- inside a node ---- */
 
-static const char *const tree_kinds[] = {[NC_TREE_FLAT] = "flat",
-                                         [NC_TREE_KARY] = "kary",
-                                         [NC_TREE_KNOMIAL] = "knomial",
-                                         [NC_TREE_CHAIN] = "chain"};
-
 static void add_fragments(const struct why *w, uint64_t bytes)
 {
-    uint64_t slot = w->job->geometry.slot_bytes, f = nc_frag_choose(bytes, slot, NC_FRAG_QUARTER);
+    uint64_t f = job_fragment(w->job, bytes);
     char choice[80], rule[80];
 
     if (bytes <= NC_INLINE_BYTES) {
@@ -55,8 +50,9 @@ static void add_chain_fragments(const struct why *w, uint64_t bytes)
     char choice[80];
 
     snprintf(choice, sizeof choice, "fragments of %llu bytes",
-             (unsigned long long) nc_select_chain_fragment(w->job->situation.ranks, bytes));
-    add(w, "node", "FRAGMENT_RULE", choice, "the segment of a chain with the least modelled time");
+             (unsigned long long) job_chain_fragment(w->job, bytes));
+    add(w, "node", "FRAGMENT_RULE", choice,
+        "the segment of a chain with the least modelled time, at most a quarter of the message");
 }
 
 /* Bytes that a send ring holds. */
@@ -72,7 +68,7 @@ static void add_bcast(const struct why *w, uint64_t bytes)
 
     add(w, "node", "BCAST_GROUP", "flat",
         "always: all members of a group copy what its leader has");
-    add(w, "node", "BCAST_TREE", tree_kinds[kind], nc_select_notice_rule(s));
+    add(w, "node", "BCAST_TREE", job_trees[kind], nc_select_notice_rule(s));
     add_fragments(w, bytes);
 }
 
