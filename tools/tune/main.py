@@ -113,7 +113,7 @@ def say_untried():
     for name in candidates.untried(variables):
         variable = candidates.PREFIX + name.upper()
         print(
-            f"{variable}={variables[name]}: stays as it is, and what is chosen holds for this value "
+            f"{variable}={variables[name]}: stays as it is; what is chosen holds for this value "
             f"only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
         )
 

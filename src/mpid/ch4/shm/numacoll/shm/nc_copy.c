@@ -175,10 +175,8 @@ int nc_copy_out(struct nc_stream *s, const void *shared, size_t n, int how,
 
     /* Most often they are equal. A branch, not a minimum: the processor foresees it, and reads the
      * message while the header, which tells n, is still on its way. */
-    if (__builtin_expect(n >= room, 1)) {
-        n = room;
-        __asm__ volatile("" : "+r"(n)); /* else the compiler makes it a minimum again */
-    }
+    if (__builtin_expect(n >= room, 1))
+        n = nc_opaque(room); /* else the compiler makes it a minimum again */
     if (n == 0)
         return 0;
     if (s->bytes)

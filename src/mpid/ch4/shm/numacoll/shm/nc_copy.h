@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nc_atomic.h"
+
 /* bytes; no basic element is larger. Part of one may be left over at the end of a fragment. */
 #define NC_ELEMENT 64
 
@@ -59,21 +61,17 @@ struct nc_traffic {
 
 /* Prefetch the first cache lines of n bytes that this rank is about to read, or to write: until it
  * does, about as much time has to pass as a cache miss takes. gcc 12 takes a function that only
- * prefetches for one without effect, and leaves it out; hence the statements without effect. */
+ * prefetches for one without effect, and leaves it out; hence nc_opaque. */
 static inline void nc_copy_expect_read(const void *bytes, size_t n)
 {
-    for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64) {
+    for (size_t at = 0; at < n && at < NC_PREFETCHED; at = nc_opaque(at + 64))
         __builtin_prefetch((const char *) bytes + at);
-        __asm__ volatile("");
-    }
 }
 
 static inline void nc_copy_expect_written(void *bytes, size_t n)
 {
-    for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64) {
+    for (size_t at = 0; at < n && at < NC_PREFETCHED; at = nc_opaque(at + 64))
         __builtin_prefetch((char *) bytes + at, 1);
-        __asm__ volatile("");
-    }
 }
 
 /* Prefetches the first cache line of a contiguous user buffer for writing: the caller is about to

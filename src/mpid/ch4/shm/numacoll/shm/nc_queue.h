@@ -63,7 +63,8 @@ struct nc_control_header {
 struct nc_control {
     struct nc_atomic clock; /* (operation, fragments announced) */
     struct nc_control_header header;
-    _Alignas(NC_PAYLOAD_AT) char payload[NC_INLINE_BYTES];
+    char unused[NC_PAYLOAD_AT - 8 - sizeof(struct nc_control_header)];
+    char payload[NC_INLINE_BYTES];
 };
 
 _Static_assert(sizeof(struct nc_control) == NC_CONTROL_BYTES,
