@@ -110,7 +110,7 @@ static void allreduces(void **state)
 static enum nc_reduce_way reduce(int ranks, size_t bytes, bool oversubscribed)
 {
     return nc_select_reduce(
-        &(struct nc_situation){.ranks = ranks, .oversubscribed = oversubscribed}, bytes, 344);
+        &(struct nc_situation){.ranks = ranks, .oversubscribed = oversubscribed}, bytes, 352);
 }
 
 static void reduces(void **state)
@@ -119,8 +119,8 @@ static void reduces(void **state)
     for (int ranks = 3; ranks < 300; ranks++) {
         size_t all = 4096 * (size_t) ranks;
         assert_int_equal(reduce(ranks, 0, false), NC_REDUCE_BINOMIAL);
-        assert_int_equal(reduce(ranks, 344, false), NC_REDUCE_BINOMIAL);
-        assert_int_equal(reduce(ranks, 345, false), NC_REDUCE_BINARY);
+        assert_int_equal(reduce(ranks, 352, false), NC_REDUCE_BINOMIAL);
+        assert_int_equal(reduce(ranks, 353, false), NC_REDUCE_BINARY);
         assert_int_equal(reduce(ranks, 8, true), NC_REDUCE_FLAT);
         assert_int_equal(reduce(ranks, all - 1, false), NC_REDUCE_BINARY);
         assert_int_equal(reduce(ranks, all, false), NC_REDUCE_CHAIN_ALL);
@@ -148,19 +148,19 @@ static void scans(void **state)
     for (int ranks = 3; ranks < 300; ranks++) {
         struct nc_situation s = {.ranks = ranks, .numa_nodes = ranks % 2, .oversubscribed = false};
         size_t most = ranks % 2 ? 16384 : 8192;
-        assert_int_equal(nc_select_scan(&s, 344, 344), NC_SCAN_STEPS);
-        assert_int_equal(nc_select_scan(&s, most, 344), NC_SCAN_STEPS);
-        assert_int_equal(nc_select_scan(&s, most + 1, 344), NC_SCAN_CHAIN);
-        assert_int_equal(nc_select_scan(&s, SIZE_MAX, 344), NC_SCAN_CHAIN);
+        assert_int_equal(nc_select_scan(&s, 352, 352), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan(&s, most, 352), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan(&s, most + 1, 352), NC_SCAN_CHAIN);
+        assert_int_equal(nc_select_scan(&s, SIZE_MAX, 352), NC_SCAN_CHAIN);
         assert_int_equal(nc_select_scan_radix(&s), 4);
         s.oversubscribed = true;
-        assert_int_equal(nc_select_scan(&s, 4096 * (size_t) ranks, 344), NC_SCAN_STEPS);
-        assert_int_equal(nc_select_scan(&s, 4096 * (size_t) ranks + 1, 344), NC_SCAN_CHAIN);
+        assert_int_equal(nc_select_scan(&s, 4096 * (size_t) ranks, 352), NC_SCAN_STEPS);
+        assert_int_equal(nc_select_scan(&s, 4096 * (size_t) ranks + 1, 352), NC_SCAN_CHAIN);
         assert_int_equal(nc_select_scan_radix(&s), 16);
     }
     /* two ranks are a chain */
-    assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 344, 344), NC_SCAN_STEPS);
-    assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 345, 344), NC_SCAN_CHAIN);
+    assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 352, 352), NC_SCAN_STEPS);
+    assert_int_equal(nc_select_scan(&(struct nc_situation){.ranks = 2}, 353, 352), NC_SCAN_CHAIN);
 }
 
 /* Between nodes by doubling until there are as many chunks as nodes. */
@@ -221,21 +221,21 @@ static void rules(void **state)
                         "up to 2 ranks: the two signal each other at the same time");
     assert_memory_equal(nc_select_barrier_rule(&many), "several NUMA nodes: ", 20);
     assert_string_equal(nc_select_notice_rule(&many), "a processor for each rank");
-    assert_string_equal(nc_select_reduce_rule(&two, 8, 344), "up to 2 ranks");
-    assert_memory_equal(nc_select_reduce_rule(&many, 8, 344), "inline messages: ", 17);
-    assert_memory_equal(nc_select_reduce_rule(&many, 64 * 4096 - 1, 344), "less than 4 KiB ", 16);
-    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344, true), "messages that are not ",
+    assert_string_equal(nc_select_reduce_rule(&two, 8, 352), "up to 2 ranks");
+    assert_memory_equal(nc_select_reduce_rule(&many, 8, 352), "inline messages: ", 17);
+    assert_memory_equal(nc_select_reduce_rule(&many, 64 * 4096 - 1, 352), "less than 4 KiB ", 16);
+    assert_memory_equal(nc_select_allreduce_rule(&many, 353, 352, true), "messages that are not ",
                         22);
-    assert_memory_equal(nc_select_scan_rule(&two, 345, 344), "up to 2 ranks", 13);
-    assert_memory_equal(nc_select_scan_rule(&many, 344, 344), "inline messages: ", 17);
-    assert_memory_equal(nc_select_scan_rule(&many, 16384, 344), "several NUMA nodes, ", 20);
-    assert_memory_equal(nc_select_scan_rule(&many, 16385, 344), "long enough ", 12);
+    assert_memory_equal(nc_select_scan_rule(&two, 353, 352), "up to 2 ranks", 13);
+    assert_memory_equal(nc_select_scan_rule(&many, 352, 352), "inline messages: ", 17);
+    assert_memory_equal(nc_select_scan_rule(&many, 16384, 352), "several NUMA nodes, ", 20);
+    assert_memory_equal(nc_select_scan_rule(&many, 16385, 352), "long enough ", 12);
     assert_memory_equal(nc_select_scan_radix_rule(&many), "a processor for each rank: ", 27);
     many.oversubscribed = true;
-    assert_memory_equal(nc_select_scan_rule(&many, 345, 344), "more ranks than processors, ", 28);
+    assert_memory_equal(nc_select_scan_rule(&many, 353, 352), "more ranks than processors, ", 28);
     assert_memory_equal(nc_select_scan_radix_rule(&many), "more ranks than processors: ", 28);
     assert_memory_equal(nc_select_notice_rule(&many), "more ranks than processors: ", 28);
-    assert_memory_equal(nc_select_allreduce_rule(&many, 345, 344, true), "more ranks than ", 16);
+    assert_memory_equal(nc_select_allreduce_rule(&many, 353, 352, true), "more ranks than ", 16);
 }
 
 static void versions_that_are_possible(void **state)

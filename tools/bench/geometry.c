@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shm/nc_reduce.h"
+#include "shm/nc_queue.h"
 
 static char problem[512];
 

@@ -3,8 +3,8 @@
  * of switches, and each chunk inside a node in fragments through the groups of its ranks. What the
  * library chooses by itself is asked of its own functions (core/nc_select.h). See model.h.
  *
- * Of contention the formulas of Bcast, Reduce and rb know that of a NUMA node's memory; none that
- * of the links between NUMA nodes or of a node's adapters. test/sim runs the code itself on a
+ * Of contention the formulas of Bcast, Reduce, rb and rab know that of a NUMA node's memory; none
+ * that of the links between NUMA nodes or of a node's adapters. test/sim runs the code itself on a
  * machine that has the first two. */
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #include "common/arguments.h"
 #include "predict.h"
-#include "shm/nc_reduce.h"
+#include "shm/nc_queue.h"
 
 /* An algorithm: how each group inside a node and each group of nodes works. */
 struct algorithm {

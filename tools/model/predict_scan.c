@@ -2,7 +2,7 @@
  * predict.h. */
 
 #include "predict.h"
-#include "shm/nc_reduce.h"
+#include "shm/nc_queue.h"
 
 /* ---- inside a node ---- */
 

@@ -6,7 +6,7 @@
 
 #include "model.h"
 #include "shm/nc_barrier.h"
-#include "shm/nc_reduce.h"
+#include "shm/nc_queue.h"
 
 struct why {
     const struct job *job;

@@ -174,7 +174,7 @@ static inline struct nc_layout nc_two_ints_backwards(void)
 /* How long the block from one rank to another is, in pairs of ints; in place in both directions. */
 static inline int nc_pairs_of_ints(int collective, int step, int from, int to, int in_place)
 {
-    static const int lengths[] = {0, 1, 11, 45, 46, 600, 5000, 20000};
+    static const int lengths[] = {0, 1, 11, 44, 45, 600, 5000, 20000};
     enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
     if (collective == NC_ALLTOALL)

@@ -39,7 +39,8 @@ int main(int argc, char **argv)
 {
     static const int pairs[][2] = {{4, 40},         {40, 4},       {0, 8},          {8, 0},
                                    {100, 100000},   {100000, 100}, {100000, 99999}, {65536, 150000},
-                                   {150000, 65536}, {353, 352},    {352, 353}};
+                                   {150000, 65536}, {353, 352},    {352, 353},      {345, 344},
+                                   {344, 345}};
 
     nc_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -8,7 +8,8 @@
 #include "nctest.h"
 
 enum { NC_IBARRIER, NC_IBCAST, NC_IALLREDUCE, NC_NONBLOCKING_KINDS };
-enum { NC_POST_BYTES = 352 }; /* of a message that is served, at most */
+/* of a message that is served, at most: NC_INLINE_BYTES of shm/nc_queue.h */
+enum { NC_POST_BYTES = 352 };
 
 static const char *const nc_nonblocking_names[NC_NONBLOCKING_KINDS] = {"ibarrier", "ibcast",
                                                                        "iallreduce"};

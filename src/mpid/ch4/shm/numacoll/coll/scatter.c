@@ -88,9 +88,7 @@ static int receive_near(const struct scatter *s, int local_root)
 /* ---- on another node than the root's ---- */
 
 /* The leader broadcasts the lengths of the node's blocks. All ranks of the node then know how many
- * packed messages, and so operations, there are. Blocks that are equally long need no lengths: a
- * share that is not full is the last one of each of them. (How long a rank expects its own to be,
- * says nothing: it may expect more.) */
+ * packed messages, and so operations, there are. */
 static int share_lengths(const struct scatter *s, struct nc_packed *packed)
 {
     struct MPIDI_NUMACOLL_comm *state = s->call->state;
@@ -174,7 +172,9 @@ static int receive_from_leader(const struct scatter *s, struct nc_packed *packed
     return mpi_errno;
 }
 
-/* Shares of equal blocks. Fills in how long this rank's block is. */
+/* Shares of equal blocks, which need no lengths: one that is not full is the last one of each
+ * block. (A rank must not use its own expected length: it may expect more than the root sends.)
+ * Fills in how long this rank's block is. */
 static int receive_shares(const struct scatter *s, struct nc_packed *packed, struct nc_stream *mine)
 {
     uint64_t *length = &packed->length[s->call->state->rank];

@@ -135,8 +135,8 @@ static inline void nc_atomic_pause(void)
 #endif
 }
 
-/* n; but the compiler does not know that, and keeps the call. It orders nothing: it is here as the
- * only other assembly. */
+/* Returns n. The compiler does not know that the result is n: it can neither make something else of
+ * a branch before it, nor remove it. Not a fence; for nc_copy, and here because it is assembly. */
 static inline size_t nc_opaque(size_t n)
 {
     __asm__ volatile("" : "+r"(n));

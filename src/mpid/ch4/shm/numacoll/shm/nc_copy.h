@@ -64,14 +64,16 @@ struct nc_traffic {
  * prefetches for one without effect, and leaves it out; hence nc_opaque. */
 static inline void nc_copy_expect_read(const void *bytes, size_t n)
 {
-    for (size_t at = 0; at < n && at < NC_PREFETCHED; at = nc_opaque(at + 64))
+    for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64)
         __builtin_prefetch((const char *) bytes + at);
+    (void) nc_opaque(0);
 }
 
 static inline void nc_copy_expect_written(void *bytes, size_t n)
 {
-    for (size_t at = 0; at < n && at < NC_PREFETCHED; at = nc_opaque(at + 64))
+    for (size_t at = 0; at < n && at < NC_PREFETCHED; at += 64)
         __builtin_prefetch((char *) bytes + at, 1);
+    (void) nc_opaque(0);
 }
 
 /* Prefetches the first cache line of a contiguous user buffer for writing: the caller is about to

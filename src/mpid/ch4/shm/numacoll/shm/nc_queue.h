@@ -41,9 +41,9 @@ struct nc_control_header {
 
 /* Where the payload of a control slot begins, bytes. A multiple of 32: elements of a reduction need
  * 16 (__float128, and types of users' operations), as memory of malloc has; and the vectors by
- * which payloads are copied do not lie across two cache lines. */
+ * which payloads are copied, counted from the beginning, do not lie across two cache lines. */
 #define NC_PAYLOAD_AT   32
-#define NC_INLINE_BYTES (NC_CONTROL_BYTES - NC_PAYLOAD_AT) /* 352 bytes; cvars.yaml says so */
+#define NC_INLINE_BYTES (NC_CONTROL_BYTES - NC_PAYLOAD_AT)
 
 /* A control slot: it announces the message of one operation.
  *
@@ -69,8 +69,9 @@ struct nc_control {
 
 _Static_assert(sizeof(struct nc_control) == NC_CONTROL_BYTES,
                "a control slot is three pairs of lines");
-_Static_assert(offsetof(struct nc_control, payload) == NC_PAYLOAD_AT,
-               "clock and header end before it");
+_Static_assert(NC_PAYLOAD_AT % 32 == 0 && offsetof(struct nc_control, payload) == NC_PAYLOAD_AT,
+               "elements of the payload are aligned");
+_Static_assert(NC_INLINE_BYTES == 352, "the documents say so");
 
 /* The ranks that read a slot or a send control slot: up to two lists (in a broadcast the ranks this
  * rank leads, and its children in another group). The writer may be in a list. The queue keeps the

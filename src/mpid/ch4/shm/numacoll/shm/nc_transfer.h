@@ -229,8 +229,8 @@ static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc
 }
 
 /* Writes the rest of the stream as an inline message into a control slot that is taken, and
- * announces it. how: bits of nc_copy_how. 0, or the error of the copy;
- * it is announced in any case. */
+ * announces it. how: bits of nc_copy_how. 0, or the error of the copy; it is announced in any case.
+ */
 int nc_transfer_inline(const struct nc_transfer *transfer, struct nc_control *control,
                        struct nc_stream *stream, int how);
 
