@@ -36,6 +36,7 @@ Ratios = record("Ratios", "collectives files", ["short", "long"])
 # model: a command whose JSON has, for each value, the time of a formula; then a last column shows
 # it, and the picture both; relative: each curve over its median
 Swept = record("Swept", "file ratios model picture relative", False, None, None, False)
+KEPT = (Ratios, Swept)  # need kept files
 
 
 def saw_of(fragments, picture):
