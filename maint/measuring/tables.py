@@ -457,7 +457,11 @@ def machine_text(kept):
     caches = ", ".join(f"{c} {m[c.lower() + '_bytes'] // 1024} KiB" for c in ("L1d", "L2", "L3"))
     of = lambda key: span(f[key] for f in files)
     builds = sorted({name for f in files for name in f["numacoll"].split(", ")})
-    others = {"openmpi": "Open MPI", "imb": "Intel MPI Benchmarks"}
+    others = {
+        "openmpi": "Open MPI",
+        "imb": "Intel MPI Benchmarks",
+        "measured_by": "times of numacoll",
+    }
     versions = {f"; {name} {f[key]}" for key, name in others.items() for f in files if key in f}
     loads = [f["load_before"] for f in files if "load_before" in f]
     load = f"; load average before {span(loads)}" if loads else ""
