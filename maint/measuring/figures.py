@@ -11,6 +11,7 @@ import subprocess
 from . import pictures, plan
 from .plan import record
 from .sets import Set, grouped
+from .states import APART, median_at, states_of
 from .tables import bytes_text, ratio_text, table, time_text
 
 # The machines of the papers: hwloc's words for numacoll-model and numacoll-topo
@@ -36,6 +37,7 @@ Ratios = record("Ratios", "collectives files", ["short", "long"])
 # model: a command whose JSON has, for each value, the time of a formula; then a last column shows
 # it, and the picture both; relative: each curve over its median
 Swept = record("Swept", "file ratios model picture relative", False, None, None, False)
+KEPT = (Ratios, Swept)  # need kept files
 
 
 def saw_of(fragments, picture):
@@ -168,8 +170,10 @@ class Shell:
     """Runs commands, in the folder of the sources, with the tools of an installation, PREFIX."""
 
     def __init__(self, top, prefix, emulates=False):
-        can_emulate = emulates and all(map(shutil.which, ("qemu-system-x86_64", "busybox")))
-        self.top, self.missing = top, set() if can_emulate else {EMULATE}
+        absent = [p for p in ("qemu-system-x86_64", "busybox") if not shutil.which(p)]
+        if emulates and absent:
+            raise SystemExit(f"papers: --numa: {' and '.join(absent)}: not installed")
+        self.top, self.missing = top, set() if emulates else {EMULATE}
         path, home = f"{prefix}/bin:{os.environ['PATH']}", os.environ.get("HOME", "/")
         self.environment = {"PATH": path, "HOME": home, "LC_ALL": "C.UTF-8", "PREFIX": str(prefix)}
 
@@ -203,53 +207,6 @@ class Shell:
             return figure.file in papers(self.top).files
         commands = figure.commands if isinstance(figure, Printed) else [figure.command]
         return not any(program in c for program in self.missing for c in commands)
-
-
-# ---- the state of the machine ----
-
-# Its two processors share an L3 or each has its own, and that changes within minutes
-# (doc/measurements.md, "The machine"). A barrier of two ranks tells, 0.14 or 0.32 us
-BARRIER = 0.21
-# Files without a barrier's time: the times of each size tell, as a size is measured by itself, all
-# values in turn. Ordinary stores are fast where the L3 is shared: launches of that state are, in
-# the median over the values, within 1.25 times the least ones, those of the other above 1.5. (So
-# there has to be a launch of that state.)
-APART = 1.4
-# From one value to the next the times of a launch that stays in its state change less, 1.41 at most
-JUMP = 1.5
-
-
-def changes(us):
-    """Whether a launch's times jump from one value to the next."""
-    times = list(us.values())
-    return any(max(pair) > JUMP * min(pair) for pair in zip(times, times[1:]))
-
-
-def found(row, us, least):
-    """What a launch found, before and after: `both`, an L3 for both processors, or `each`, one for
-    each. row: one of its rows; us: its times by value; least: those of all launches."""
-    if "barrier_before_us" in row:
-        shared = [float(row[f"barrier_{when}_us"]) < BARRIER for when in ("before", "after")]
-    else:
-        shared = [statistics.median(us[value] / least[value] for value in us) < APART]
-    return {"both" if is_shared else "each" for is_shared in shared}
-
-
-def states_of(rows, setting):
-    """The launches of a size, each {value: us}, by their state; one that changed in the middle has
-    a key of its own."""
-    states, launches = {}, grouped(rows, "round")
-    times = {
-        name: {value_of(r, setting): float(r["median_us"]) for r in of}
-        for (name,), of in launches.items()
-    }
-    least = {value: min(us[value] for us in times.values()) for value in times["0"]}
-    for name, us in times.items():
-        states_found = found(launches[name,][0], us, least)
-        changed = changes(us) or len(states_found) > 1
-        state = f"launch {name}" if changed else states_found.pop()
-        states.setdefault(state, []).append(us)
-    return dict(sorted(states.items()))
 
 
 # ---- showing ----
@@ -339,7 +296,7 @@ def columns_of(rows, setting):
     columns = {}
     for size in sizes_of(rows):
         of_size = [r for r in rows if int(r["bytes"]) == size]
-        for state, launches in states_of(of_size, setting).items():
+        for state, launches in states_of(of_size, lambda r: value_of(r, setting)).items():
             columns[size, state] = launches
     return columns
 
@@ -347,10 +304,6 @@ def columns_of(rows, setting):
 def name_of(size, state, launches):
     count = "" if state.startswith("launch") else f" ({len(launches)})"
     return f"{bytes_text(size)}, {state}{count}"
-
-
-def median_at(launches, value):
-    return statistics.median(us[value] for us in launches)
 
 
 def spread(numbers, text):

@@ -14,8 +14,6 @@ from tune import candidates
 
 FILE = "predicted"
 COLUMNS = "collective ranks bytes algorithm".split()
-# those of numacoll-tune that are no algorithms of ours, or one once more
-OTHERS = (candidates.AGAIN, candidates.MPICH)
 
 
 def asked(label):
@@ -62,10 +60,12 @@ def measured(head, records):
     """Microseconds, medians of the launches, by collective, ranks, bytes and algorithm. Ranks that
     outnumber processors are left out: the model knows nothing of them."""
     crowded, times = dict(zip(head["run"]["ranks"], head["oversubscribed"])), {}
+    again = candidates.again(candidates.variables_of(head["run"]["variables"]))
+    others = (again, candidates.MPICH)  # one of ours once more, and none of ours
     for record in records:
         ranks = head["groups"][record["group"]][0]
         for collective, size, label, us, _ in record["cells"]:
-            if not crowded[ranks] and label not in OTHERS:
+            if not crowded[ranks] and label not in others:
                 times.setdefault((collective, ranks, size, label), []).append(us)
     return collections.OrderedDict((cell, statistics.median(us)) for cell, us in times.items())
 
@@ -78,8 +78,11 @@ def kept_times(kept):
 
 
 def model(o):
-    """Predicts the times of a run of numacoll-tune; without one those that are kept, once more."""
+    """Predicts the times of a run of numacoll-tune; without one those that are kept, once more.
+    What predicts is --build; what was measured, which may be another build, --measured-by names."""
     build, kept = Build(o.build), set_of(o)
+    if o.tuned and not o.measured_by:
+        fail("--measured-by NAME: the build that numacoll-tune has measured, its commit")
     if o.tuned:
         head, records = run_of(o.tuned)
         times, constants, run = measured(head, records), head["model"], head["run"]
@@ -87,7 +90,7 @@ def model(o):
         ranks = ",".join(map(str, run["ranks"]))
         command = f"numacoll-tune -n {ranks} --launches {run['launches']}; numacoll-model predict "
         command += f"COLLECTIVE SIZE {' '.join(constants)}"
-        about = {"command": command, "date": head["date"][:10]}
+        about = {"command": command, "date": head["date"][:10], "measured_by": o.measured_by}
     elif FILE not in kept.files:
         fail(f"set {kept.name} has no times yet: name a folder of numacoll-tune")
     else:

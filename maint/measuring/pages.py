@@ -11,6 +11,7 @@ from .tables import machine_text, table_of
 PLANNED = {
     p.file for of in (plan.RUNS, plan.COMPARED, plan.WAITS, plan.PEERS, plan.VARIANTS) for p in of
 }
+UNMEASURED = "Not measured yet"  # so begins what a page has in the place of such a file's table
 
 
 def commands_text(kept):
@@ -40,36 +41,35 @@ def marked(kind):
 
 
 def filled(text, kind, make):
-    """A page's text with what `make` returns for the words of each marker below the marker; where
-    that is None the text stays."""
+    """A page's text with what `make` returns for each marker below the marker; where that is None
+    the text stays. make: of the text below the marker now, and the marker's words."""
 
     def fill(m):
-        made = make(*m[2].split())
+        made = make(m[3].strip("\n"), *m[2].split())
         return m[0] if made is None else f"{m[1]}\n{made}\n\n{m[4]}"
 
     return marked(kind).sub(fill, text)
 
 
 def measured(text, top):
-    """A page's text with its tables from the files; of a file that is planned, but not measured
-    yet, it stays.
+    """A page's text with its tables from the files; where it says of a file that is planned that it
+    is not measured yet, and that is so, it stays.
 
     <!-- measure SET FILE.. -->: a table; <!-- measure SET -->: machine and commands; <!-- measure
     others -->: the sets that no marker of the page names"""
     named = {m[2].split()[0] for m in marked("measure").finditer(text)}
 
-    def make(name, *files):
+    def make(shown, name, *files):
         kept = Set(top / "doc/measurements" / name)
         if name == "others":
             return "\n\n".join(whole(s) for s in all_sets(top) if s.name not in named) or "None."
-        if not kept.files:
-            return None
         missing = set(files) - set(kept.files)
-        if missing - PLANNED:
-            sys.exit(f"measure: {', '.join(missing)}: shown by a page, not in set {name}")
-        if missing:
-            return None
-        return table_of(kept, files) if files else description(kept)
+        if kept.files and not missing:
+            return table_of(kept, files) if files else description(kept)
+        if missing - PLANNED or not shown.startswith(UNMEASURED):
+            what = ", ".join(sorted(missing)) or "machine and commands"
+            sys.exit(f"measure: {what}: shown by a page, not in set {name}")
+        return None
 
     return filled(text, "measure", make)
 

@@ -139,6 +139,8 @@ def variants(o):
 
 def compare(o):
     builds, kept, chosen = [Build(o.a), Build(o.b)], set_of(o), chosen_of(o, plan.COMPARED)
+    if builds[0].name == builds[1].name:
+        fail(f"two builds of one name, {builds[0].name}: name one of them, NAME=PREFIX")
     rounds = plan.COMPARED_ROUNDS
     if o.quick:
         chosen, rounds = [c._replace(seconds=1, words=quick(c.words)) for c in chosen], 2

@@ -5,6 +5,7 @@ import statistics
 
 from . import plan
 from .sets import grouped
+from .states import told
 
 # ---- text of numbers ----
 
@@ -209,6 +210,12 @@ def calls(kept, files):
 # ---- those of `variants` ----
 
 
+def state_text(row):
+    """Of the machine in the row's launch."""
+    states = told(row)
+    return "changed" if len(states) > 1 else "".join(states)
+
+
 def ratios_to(rows, first):
     """Those of the launches."""
     us = {r["round"]: float(r["median_us"]) for r in first}
@@ -217,24 +224,30 @@ def ratios_to(rows, first):
 
 def variants(kept, files):
     """The first variant's time in microseconds, the median of the launches; of the others the ratio
-    to it: the median of the launches, and in parentheses the lowest and the highest."""
-    of = {f: grouped(kept.rows(f), "collective", "algorithm", "bytes") for f in files}
-    rows = [r for f in files for r in kept.rows(f)]
+    to it: the median of the launches, and in parentheses the lowest and the highest. A row for each
+    state of the machine, with the number of its launches."""
+    rows = [{**r, "file": f, "state": state_text(r)} for f in files for r in kept.rows(f)]
+    of = grouped(rows, "collective", "algorithm", "file", "state", "bytes")
     sizes, algorithms = sizes_of(rows), [a for a, in grouped(rows, "algorithm")]
 
-    def cell(f, collective, algorithm, size):
-        own, first = (of[f][collective, a, str(size)] for a in (algorithm, algorithms[0]))
+    def cell(collective, algorithm, file, state, size):
+        own, first = (of[collective, a, file, state, str(size)] for a in (algorithm, algorithms[0]))
         if algorithm == algorithms[0]:
             return time_text(median_of(own, "median_us"))
         return ratios_text(ratios_to(own, first))
 
-    lines = [
-        [", ".join([c, a.replace("numacoll:", "")] + [kept.files[f]["title"]] * (len(files) > 1))]
-        + [cell(f, c, a, s) for s in sizes]
-        for c, in grouped(rows, "collective")
-        for a in algorithms
-        for f in files
-    ]
+    lines = []
+    for (collective,), part in grouped(rows, "collective").items():
+        launches = {
+            key: len(grouped(r, "round")) for key, r in grouped(part, "file", "state").items()
+        }
+        places = sorted(launches, key=lambda place: (files.index(place[0]), place[1]))
+        for algorithm, (file, state) in itertools.product(algorithms, places):
+            label = [collective, algorithm.replace("numacoll:", "")]
+            label += [kept.files[file]["title"]] * (len(files) > 1)
+            label += [f"{state} ({launches[file, state]})"] * bool(state)
+            cells = [cell(collective, algorithm, file, state, s) for s in sizes]
+            lines.append([", ".join(label), *cells])
     return table([""] + [bytes_text(s) for s in sizes], lines)
 
 
@@ -444,7 +457,11 @@ def machine_text(kept):
     caches = ", ".join(f"{c} {m[c.lower() + '_bytes'] // 1024} KiB" for c in ("L1d", "L2", "L3"))
     of = lambda key: span(f[key] for f in files)
     builds = sorted({name for f in files for name in f["numacoll"].split(", ")})
-    others = {"openmpi": "Open MPI", "imb": "Intel MPI Benchmarks"}
+    others = {
+        "openmpi": "Open MPI",
+        "imb": "Intel MPI Benchmarks",
+        "measured_by": "times of numacoll",
+    }
     versions = {f"; {name} {f[key]}" for key, name in others.items() for f in files if key in f}
     loads = [f["load_before"] for f in files if "load_before" in f]
     load = f"; load average before {span(loads)}" if loads else ""

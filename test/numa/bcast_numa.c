@@ -1,13 +1,18 @@
 /* Broadcasts from every root, and then the question where the pages of the segment are. It is put
  * twice, to numacoll's performance variables and to the kernel, over the mapping that
- * /proc/self/maps names; each rank asks for its own region, and the answers must agree. bcast_numa
- * PLACEMENT:POLICY:VERDICT[:HUGE] ...      each on a communicator of its own PLACEMENT  a value of
- * MPIR_CVAR_NUMACOLL_PLACEMENT; where the variable has another, by info key POLICY     local: pages
- * come from the node of who touches them, as is usual; elsewhere: this process's memory policy
- *            prefers another node
- * VERDICT    placed: every page of every region must be on its owner's node; misplaced: at least
- * half must not HUGE       a value of MPIR_CVAR_NUMACOLL_HUGE_PAGES: the segment must then be one
- * huge page for each node Rank 0 prints the ranks' nodes and a line for each case. */
+ * /proc/self/maps names; each rank asks for its own region, and the answers must agree.
+ *
+ *   bcast_numa PLACEMENT:POLICY:VERDICT[:HUGE] ...      each on a communicator of its own
+ *
+ * - PLACEMENT: a value of MPIR_CVAR_NUMACOLL_PLACEMENT; where the variable has another, by info key
+ * - POLICY: local: pages come from the node of who touches them, as is usual; elsewhere: this
+ *   process's memory policy prefers another node
+ * - VERDICT: placed: every page of every region must be on its owner's node; misplaced: at least
+ *   half must not
+ * - HUGE: a value of MPIR_CVAR_NUMACOLL_HUGE_PAGES: the segment must then be one huge page for each
+ *   node
+ *
+ * Rank 0 prints the ranks' nodes and a line for each case. */
 
 #define _GNU_SOURCE
 #include <linux/mempolicy.h>
