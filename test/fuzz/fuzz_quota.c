@@ -1,6 +1,6 @@
 /* The kernel's files on a process's cgroup (core/nc_quota.c): an input is /proc/self/cgroup,
- * /proc/self/mountinfo and cpu.max, with lines "--" between. The cgroup of v2 is seen at /cg and
- * below, at /cg/a. */
+ * /proc/self/mountinfo and cpu.max, with lines "--" between; the last is also what is there of
+ * memory. The cgroup of v2 is seen at /cg and below, at /cg/a. */
 
 #include "fuzz.h"
 
@@ -16,6 +16,8 @@ static void put(const char *name, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char *const memory[] = {"cg/memory.max", "cg/memory.current", "cg/memory.stat",
+                                         "cg/memory.limit_in_bytes", "cg/memory.usage_in_bytes"};
     char *text = fuzz_text(data, size), *mounts = fuzz_cut(text), *quota = fuzz_cut(mounts);
     struct nc_quota found;
 
@@ -25,6 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put("cg/a/cpu.max", quota);
     put("cg/cpu.cfs_quota_us", quota);
     put("cg/cpu.cfs_period_us", "100000\n");
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        put(memory[i], quota);
+    nc_quota_memory(fuzz_folder());
     found = nc_quota_read(fuzz_folder());
     assert(found.millicpus >= 0 && (found.millicpus > 0) == (found.id != 0));
     free(text);

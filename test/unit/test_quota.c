@@ -226,6 +226,77 @@ static void hybrid(void **state)
     assert_quota(1000, AT "/unified/user");
 }
 
+/* ---- memory ---- */
+
+static void put_memory(const char *folder, const char *file, const char *text)
+{
+    char name[300];
+
+    snprintf(name, sizeof name, "%s/memory.%s", folder, file);
+    put(name, text);
+}
+
+static void memory_of_v2(void **state)
+{
+    (void) state;
+    put(CGROUP, "0::/job/step\n");
+    put_mounts(v2_mount);
+    assert_true(nc_quota_memory(root) == UINT64_MAX);
+    put_memory(AT "/job/step", "max", "max\n");
+    put_memory(AT "/job/step", "current", "1000\n");
+    assert_true(nc_quota_memory(root) == UINT64_MAX);
+    put_memory(AT "/job/step", "max", "5000\n");
+    assert_int_equal(nc_quota_memory(root), 4000);
+    /* of what is in use, the kernel can take back 300 at once */
+    put_memory(AT "/job/step", "stat", "anon 600\ninactive_anon 5\ninactive_file 300\nfile 9\n");
+    assert_int_equal(nc_quota_memory(root), 4300);
+    put_memory(AT "/job/step", "stat", "inactive_file 2000\n");
+    assert_int_equal(nc_quota_memory(root), 5000);
+    /* further up it is tighter, and more is in use than is allowed */
+    put_memory(AT "/job", "max", "6000\n");
+    assert_int_equal(nc_quota_memory(root), 5000);
+    put_memory(AT "/job", "current", "2500\n");
+    assert_int_equal(nc_quota_memory(root), 3500);
+    put_memory(AT "/job", "current", "7000\n");
+    assert_int_equal(nc_quota_memory(root), 0);
+}
+
+static void memory_of_v1(void **state)
+{
+    (void) state;
+    put(CGROUP, "5:memory:/mem\n3:cpu,cpuacct:/job\n");
+    put_mounts("34 32 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+               "35 32 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+    put_memory(AT "/memory/mem", "limit_in_bytes", "9223372036854771712\n");
+    put_memory(AT "/memory/mem", "usage_in_bytes", "4096\n");
+    assert_true(nc_quota_memory(root) == 9223372036854771712u - 4096);
+    put_memory(AT "/memory/mem", "limit_in_bytes", "8192\n");
+    put_memory(AT "/memory/mem", "stat", "inactive_file 4000\ntotal_inactive_file 96\n");
+    assert_int_equal(nc_quota_memory(root), 4192);
+    /* that of the other controller means nothing here */
+    put_memory(AT "/cpu/job", "limit_in_bytes", "1\n");
+    put_memory(AT "/cpu/job", "usage_in_bytes", "1\n");
+    assert_int_equal(nc_quota_memory(root), 4192);
+    assert_none();
+}
+
+static void odd_memory(void **state)
+{
+    static const char *const odd[] = {"", "\n", "max", "many words", "\x80"};
+
+    (void) state;
+    put(CGROUP, "0::/job\n");
+    put_mounts(v2_mount);
+    put_memory(AT "/job", "current", "1000\n");
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        put_memory(AT "/job", "max", odd[i]);
+        assert_true(nc_quota_memory(root) == UINT64_MAX);
+        put_memory(AT "/job", "max", "5000\n");
+        put_memory(AT "/job", "stat", odd[i]);
+        assert_int_equal(nc_quota_memory(root), 4000);
+    }
+}
+
 /* ---- containers ---- */
 
 static void container_of_v1(void **state)
@@ -418,6 +489,9 @@ int main(void)
                                        TEST(v1),
                                        TEST(v1_mounted_elsewhere),
                                        TEST(hybrid),
+                                       TEST(memory_of_v2),
+                                       TEST(memory_of_v1),
+                                       TEST(odd_memory),
                                        TEST(container_of_v1),
                                        TEST(container_of_v2),
                                        TEST(container_with_two_mounts),

@@ -220,7 +220,7 @@ struct machine {
 /* The machine; it is read at the first call. Call it after MPI_Init. */
 const struct machine *machine_get(void);
 
-/* Bytes of memory that can be had now on this node; 0: unknown. */
+/* Bytes of memory that can be had now on this node, or as a cgroup allows; 0: unknown. */
 uint64_t machine_available(void);
 
 /* The machine of results that come from elsewhere, instead. */

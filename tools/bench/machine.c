@@ -3,6 +3,7 @@
  * reports the caches of the host. */
 
 #include "bench.h"
+#include "core/nc_quota.h"
 
 #include <hwloc.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ const struct machine *machine_get(void)
 uint64_t machine_available(void)
 {
     FILE *f = fopen("/proc/meminfo", "r");
+    uint64_t bytes, limit = nc_quota_memory("");
     char line[256];
     uintmax_t kib = 0;
 
@@ -116,7 +118,10 @@ uint64_t machine_available(void)
         ;
     if (f)
         fclose(f);
-    return (uint64_t) kib << 10;
+    bytes = (uint64_t) kib << 10;
+    if (!bytes)
+        return limit < UINT64_MAX ? limit : 0;
+    return bytes < limit ? bytes : limit;
 }
 
 void machine_text(char *text, size_t n)

@@ -1,9 +1,10 @@
-/* Reads the CPU quota of this process's cgroup. See nc_quota.h. The formats of the files are in
- * proc(5) and cgroups(7), and in the kernel's documentation in admin-guide/cgroup-v2.rst and
- * scheduler/sched-bwc.rst. */
+/* Reads the limits of this process's cgroup. See nc_quota.h. The formats of the files are in
+ * proc(5) and cgroups(7), and in the kernel's documentation in admin-guide/cgroup-v2.rst,
+ * admin-guide/cgroup-v1/memory.rst and scheduler/sched-bwc.rst. */
 
 #include "nc_quota.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,9 +15,10 @@
 
 enum { PATH = 8192 }; /* bytes of a path; a longer one counts as missing */
 
-/* The tree of cgroups of v2, or of v1's cpu controller. */
+/* The tree of cgroups of v2, or of a controller of v1. */
 struct hierarchy {
     bool v2;
+    const char *controller; /* of v1 */
     const char *root;
     char path[PATH];   /* of this process's cgroup, as the kernel names it; "": not found */
     char folder[PATH]; /* its directory; "": not found */
@@ -48,12 +50,12 @@ static void each_line(struct hierarchy *h, const char *file,
         fclose(f);
 }
 
-/* Whether a comma-separated list has the item "cpu". */
-static bool has_cpu(const char *list)
+/* Whether a comma-separated list has an item. */
+static bool has(const char *list, const char *item)
 {
     for (;; list++) {
         size_t length = strcspn(list, ",");
-        if (length == 3 && !memcmp(list, "cpu", 3))
+        if (length == strlen(item) && !memcmp(list, item, length))
             return true;
         list += length;
         if (!*list)
@@ -70,7 +72,7 @@ static bool take_path(struct hierarchy *h, char *line)
 
     strsep(&path, ":");
     list = strsep(&path, ":");
-    if (!path || strlen(path) >= PATH || (h->v2 ? *list != '\0' : !has_cpu(list)))
+    if (!path || strlen(path) >= PATH || (h->v2 ? *list != '\0' : !has(list, h->controller)))
         return false;
     strcpy(h->path, path);
     return true;
@@ -119,7 +121,8 @@ static bool split_mount(const struct hierarchy *h, char *line, char **root, char
         return false;
     unescape(*root);
     unescape(*point);
-    return h->v2 ? !strcmp(type, "cgroup2") : !strcmp(type, "cgroup") && has_cpu(options);
+    return h->v2 ? !strcmp(type, "cgroup2")
+                 : !strcmp(type, "cgroup") && has(options, h->controller);
 }
 
 /* Takes a line of /proc/self/mountinfo. True: the cgroup's directory is found. A container may have
@@ -142,7 +145,7 @@ static bool take_mount(struct hierarchy *h, char *line)
     return rest != NULL;
 }
 
-/* ---- quotas ---- */
+/* ---- limits ---- */
 
 __attribute__((format(scanf, 3, 4))) static int scan(const char *folder, const char *file,
                                                      const char *format, ...)
@@ -186,32 +189,74 @@ static void tighten(struct nc_quota *tightest, struct nc_quota q)
         *tightest = q;
 }
 
-/* The tightest quota from a hierarchy's folder up to the directory where it is mounted. */
-static struct nc_quota walk(struct hierarchy *h)
+static void take_quota(void *tightest, const char *folder, bool v2)
 {
-    struct nc_quota tightest = {0, 0};
-    size_t length = strlen(h->folder);
+    tighten(tightest, quota_of(folder, v2));
+}
 
-    tighten(&tightest, quota_of(h->folder, h->v2));
-    while (length > h->top) {
-        length = (size_t) (strrchr(h->folder, '/') - h->folder);
-        h->folder[length] = '\0';
-        tighten(&tightest, quota_of(h->folder, h->v2));
+/* Finds a line "NAME VALUE" of a cgroup's memory.stat; 0: it is not there. */
+static uint64_t memory_stat(const char *folder, const char *name)
+{
+    FILE *f = open_below(folder, "memory.stat");
+    char word[64];
+    uint64_t value = 0, found = 0;
+
+    while (f && fscanf(f, "%63s %19" SCNu64, word, &value) == 2) {
+        if (!strcmp(word, name))
+            found = value;
     }
-    return tightest;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Lowers *least to the bytes that one cgroup may yet take. */
+static void take_memory(void *least, const char *folder, bool v2)
+{
+    uint64_t *bytes = least, limit, used, idle;
+
+    /* 19 digits; v2 has the word "max" where there is no limit, v1 a number that no machine has */
+    if (scan(folder, v2 ? "memory.max" : "memory.limit_in_bytes", "%19" SCNu64, &limit) != 1 ||
+        scan(folder, v2 ? "memory.current" : "memory.usage_in_bytes", "%19" SCNu64, &used) != 1)
+        return;
+    idle = memory_stat(folder, v2 ? "inactive_file" : "total_inactive_file");
+    used -= idle < used ? idle : used;
+    limit -= used < limit ? used : limit;
+    if (limit < *bytes)
+        *bytes = limit;
+}
+
+/* Gives the cgroups from this process's up to the root to `take`, of v2 and of a controller of v1.
+ */
+static void each_cgroup(const char *root, const char *controller,
+                        void (*take)(void *tightest, const char *folder, bool v2), void *tightest)
+{
+    for (int v2 = 0; v2 < 2; v2++) {
+        struct hierarchy h = {.v2 = v2, .controller = controller, .root = root};
+        each_line(&h, "proc/self/cgroup", take_path);
+        if (*h.path)
+            each_line(&h, "proc/self/mountinfo", take_mount);
+        for (size_t length = strlen(h.folder); *h.folder; h.folder[length] = '\0') {
+            take(tightest, h.folder, v2);
+            if (length <= h.top)
+                break;
+            length = (size_t) (strrchr(h.folder, '/') - h.folder);
+        }
+    }
 }
 
 struct nc_quota nc_quota_read(const char *root)
 {
     struct nc_quota tightest = {0, 0};
 
-    for (int v2 = 0; v2 < 2; v2++) {
-        struct hierarchy h = {.v2 = v2, .root = root};
-        each_line(&h, "proc/self/cgroup", take_path);
-        if (*h.path)
-            each_line(&h, "proc/self/mountinfo", take_mount);
-        if (*h.folder)
-            tighten(&tightest, walk(&h));
-    }
+    each_cgroup(root, "cpu", take_quota, &tightest);
     return tightest;
+}
+
+uint64_t nc_quota_memory(const char *root)
+{
+    uint64_t least = UINT64_MAX;
+
+    each_cgroup(root, "memory", take_memory, &least);
+    return least;
 }

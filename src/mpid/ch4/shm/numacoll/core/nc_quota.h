@@ -1,4 +1,5 @@
-/* The CPU quota of a process: the processor time that its control group (cgroup) may use. */
+/* What the control group (cgroup) of a process allows it: processor time, the CPU quota, which
+ * libmpi asks for; and memory, which numacoll-bench asks for. */
 
 #ifndef NC_QUOTA_H_INCLUDED
 #define NC_QUOTA_H_INCLUDED
@@ -17,5 +18,11 @@ struct nc_quota {
  *
  * A container sees the tree from its own cgroup on: what limits the cgroups above it is unknown. */
 struct nc_quota nc_quota_read(const char *root);
+
+/* Bytes that this process and those that share its limit may yet take, by the tightest limit on the
+ * same path, of v2 (memory.max) and of v1's memory controller (memory.limit_in_bytes): the limit
+ * without what is in use, of which pages of files that were not used lately do not count, as the
+ * kernel takes these back first. UINT64_MAX: no limit is known. root: as for nc_quota_read. */
+uint64_t nc_quota_memory(const char *root);
 
 #endif
