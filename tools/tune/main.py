@@ -549,16 +549,16 @@ def confirm(place, o, journal, clock, results, files, share=None):
     if not groups:
         return
     print("what was chosen once more, as the files have it:")
-    trial.mkdir(exist_ok=True)
-    write.write(trial, decided(results), *files)
-    sums = {name: tuned.sha256(trial / name) for name in tuned.FILES}
     order = [[r.collective, r.ranks] for r in differing]
-    found = stage(journal, {"files": sums, "order": order})
     until = o.seconds - plan.WRITING
     try:
+        trial.mkdir(exist_ok=True)
+        write.write(trial, decided(results), *files)
+        sums = {name: tuned.sha256(trial / name) for name in tuned.FILES}
+        found = stage(journal, {"files": sums, "order": order})
         measure(place, o, groups, o.launches, found, clock, until, share, True, **by_files(trial))
     finally:
-        shutil.rmtree(str(trial))
+        shutil.rmtree(str(trial), ignore_errors=True)
     again = {(r.collective, r.ranks): r for r in results_of(groups, found[0])}
     for r in differing:
         r.confirm(again[r.collective, r.ranks])
