@@ -107,14 +107,16 @@ def labels_for(place, o, model):
     return chosen, left_out
 
 
-def say_untried():
-    """The variables that stay as the environment has them."""
+def say_untried(o):
+    """The variables that stay as the environment has them, and in which collectives, if not in
+    all."""
     variables = candidates.variables_of(os.environ)
-    for name in candidates.untried(variables):
+    for name, collectives in candidates.untried(variables, o.collectives).items():
         variable = candidates.PREFIX + name.upper()
+        stays = "" if collectives == o.collectives else " in " + ", ".join(collectives)
         print(
-            f"{variable}={variables[name]}: stays as it is; what is chosen holds for this value "
-            f"only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
+            f"{variable}={variables[name]}: stays as it is{stays}; what is chosen holds for this "
+            f"value only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
         )
 
 
@@ -674,7 +676,7 @@ def main(bin_, share, version, words):
             if not shutil.which(program):
                 raise Failed(f"{program} cannot be run")
         if not o.check:
-            say_untried()
+            say_untried(o)
         if o.dry_run:
             dry_run(place, o)
             return 0
