@@ -211,9 +211,10 @@ def where(ranks, state):
 
 
 class Progress:
-    """Says before each launch how long the run will yet take: these launches at the pace of those
-    that are done, and the others that follow, at most. planned: seconds of each; others: seconds
-    that are kept for others; None: all that these leave."""
+    """Says before each launch how long the run will yet take, about: these launches at the pace of
+    those that are done, and the others that follow; or at most, if that is no less than what is
+    left of the run. planned: seconds of each; others: seconds that are kept for others; None: all
+    that these leave."""
 
     def __init__(self, planned, others):
         self.left, self.count, self.others = sum(planned), len(planned), others
@@ -224,17 +225,16 @@ class Progress:
         """most: seconds that are left of the run."""
         self.done += 1
         pace = self.taken / self.given if self.given else 1
-        left = max(0.0, most)
-        if self.others is not None:
-            left = min(self.left * pace + self.others, left)
-        about = "about" if self.others == 0 else "at most"
+        said, left = "at most", max(0.0, most)
+        if self.others is not None and self.left * pace + self.others < left:
+            said, left = "about", self.left * pace + self.others
         names = group.collectives
         what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.state)}"
-        print(f"{text}; {about} {left / 60:.1f} min left", flush=True)
+        print(f"{text}; {said} {left / 60:.1f} min left", flush=True)
 
     def finished(self, planned, seconds=None):
-        """seconds: None if it was done before."""
+        """seconds: None if it was done before, or is left out."""
         self.left -= planned
         if seconds is None:
             self.done += 1
@@ -280,6 +280,7 @@ def measure(
         done = [count if any("failed" in r for r in rs) else good(rs) for rs in of]
         least = min(count, decide.MIN_LAUNCHES)
         if costs[g] > left or g not in plan.affordable(groups, costs, done, left, least):
+            progress.finished(planned[g])
             continue
         progress.next(group, o.seconds - clock.taken())
         began = time.monotonic()
