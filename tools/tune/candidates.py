@@ -36,12 +36,6 @@ def variables_of(environment):
     return {k[len(PREFIX) :].lower(): v for k, v in ours.items()}
 
 
-def untried(variables):
-    """The names of those variables that no candidate changes. FRAGMENT_SIZE is one: it makes the
-    slots, in whatever fragments a message goes through them."""
-    return [name for name in variables if name not in (*BY_DEFAULT, *NO_TIME)]
-
-
 def again(variables):
     """The default with a parameter that has the value which it has anyway."""
     rule = variables.get("fragment_rule", BY_DEFAULT["fragment_rule"])
@@ -77,6 +71,13 @@ SETTINGS = {
     },
 }
 OTHERS = Settings([], [])
+# Collectives that a parameter changes, but which have no candidate for it: they move data in
+# fragments; Allreduce may reduce and broadcast (rb)
+UNTRIED_IN = {
+    "fragment_rule": "allreduce alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block "
+    "scan exscan".split(),
+    **dict.fromkeys("bcast_tree bcast_tree_k bcast_group reduce_group".split(), ["allreduce"]),
+}
 # STREAMING: above so many bytes a writer measures which stores are faster, and a reader streams
 # what it receives; by default above NC_PACES_ABOVE, and above the reader's share of the last-level
 # cache. Tried are never, and one threshold by which readers stream sooner:
@@ -140,6 +141,18 @@ def of(collective, ranks, largest, sized, oversubscribed, variables={}):
     new += restoring(tried, largest, variables)
     own = [] if oversubscribed else [MPICH]
     return [DEFAULT, AGAIN, *own, *("numacoll:" + setting for setting in new)]
+
+
+def untried(variables, collectives):
+    """{name: those of the collectives that it may change, but have no candidate which undoes it},
+    of variables that are not as by default. FRAGMENT_SIZE is one: it makes the slots, in whatever
+    fragments a message goes through them."""
+    stays = {}
+    for name, value in variables.items():
+        if name not in NO_TIME and value != BY_DEFAULT.get(name):
+            of = UNTRIED_IN.get(name, []) if name in BY_DEFAULT else collectives
+            stays[name] = [collective for collective in collectives if collective in of]
+    return {name: of for name, of in stays.items() if of}
 
 
 # ---- narrowing by the model ----

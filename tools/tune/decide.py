@@ -25,7 +25,7 @@ MIN_GAIN = math.log(1.03)  # no difference that is smaller counts
 ALL = 8  # values that count as much as those of all algorithms
 SIGMAS = 3  # how far from chance a difference has to be, in standard deviations
 # The same for what was chosen to lose when it is measured once more: less, as the default does no
-# harm. Only where the choice may depend on the size: else it would lose at one of them by chance
+# harm. Not where one choice is for several sizes: it would lose at one of them by chance
 DOUBTED = 1
 # The same for --check: to look slower, in the first launches; to be slower, in new ones. Smaller,
 # since both must be so
@@ -182,6 +182,7 @@ def confirmed(chosen, states, label, sized):
     them: the default at a size where it does not gain then; and at all sizes, if it does not gain
     over all together, since to look into MPICH's files takes time at each. chosen, states, sized:
     as decide returns and takes them."""
+    sized = sized or len(chosen) == 1
     judged_ = [here[label] for here in in_all(states, DOUBTED if sized else SIGMAS)]
     holds = [j.median < 0 and j.verdict != LOSS for j in judged_]
     if sum(j.median for j in judged_) >= 0 or not sized and not all(holds):

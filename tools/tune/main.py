@@ -107,14 +107,16 @@ def labels_for(place, o, model):
     return chosen, left_out
 
 
-def say_untried():
-    """The variables that stay as the environment has them."""
+def say_untried(o):
+    """The variables that stay as the environment has them, and in which collectives, if not in
+    all."""
     variables = candidates.variables_of(os.environ)
-    for name in candidates.untried(variables):
+    for name, collectives in candidates.untried(variables, o.collectives).items():
         variable = candidates.PREFIX + name.upper()
+        stays = "" if collectives == o.collectives else " in " + ", ".join(collectives)
         print(
-            f"{variable}={variables[name]}: stays as it is; what is chosen holds for this value "
-            f"only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
+            f"{variable}={variables[name]}: stays as it is{stays}; what is chosen holds for this "
+            f"value only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
         )
 
 
@@ -128,7 +130,7 @@ def run_of(place, o):
         "sizes": o.sizes,
         "launches": o.launches,
         "processors": len(os.sched_getaffinity(0)),
-        "format": 3,  # of the journal
+        "format": 4,  # of the journal; another one if its groups have other numbers or states
         "quick": o.quick,
         "launcher": o.launcher,
         "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith("MPIR_CVAR_")},
@@ -209,9 +211,10 @@ def where(ranks, state):
 
 
 class Progress:
-    """Says before each launch how long the run will yet take: these launches at the pace of those
-    that are done, and the others that follow, at most. planned: seconds of each; others: seconds
-    that are kept for others; None: all that these leave."""
+    """Says before each launch how long the run will yet take, about: these launches at the pace of
+    those that are done, and the others that follow; or at most, if that is no less than what is
+    left of the run. planned: seconds of each; others: seconds that are kept for others; None: all
+    that these leave."""
 
     def __init__(self, planned, others):
         self.left, self.count, self.others = sum(planned), len(planned), others
@@ -222,17 +225,16 @@ class Progress:
         """most: seconds that are left of the run."""
         self.done += 1
         pace = self.taken / self.given if self.given else 1
-        left = max(0.0, most)
-        if self.others is not None:
-            left = min(self.left * pace + self.others, left)
-        about = "about" if self.others == 0 else "at most"
+        said, left = "at most", max(0.0, most)
+        if self.others is not None and self.left * pace + self.others < left:
+            said, left = "about", self.left * pace + self.others
         names = group.collectives
         what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         text = f"[{self.done}/{self.count}] {what}, {where(group.ranks, group.state)}"
-        print(f"{text}; {about} {left / 60:.1f} min left", flush=True)
+        print(f"{text}; {said} {left / 60:.1f} min left", flush=True)
 
     def finished(self, planned, seconds=None):
-        """seconds: None if it was done before."""
+        """seconds: None if it was done before, or is left out."""
         self.left -= planned
         if seconds is None:
             self.done += 1
@@ -278,6 +280,7 @@ def measure(
         done = [count if any("failed" in r for r in rs) else good(rs) for rs in of]
         least = min(count, decide.MIN_LAUNCHES)
         if costs[g] > left or g not in plan.affordable(groups, costs, done, left, least):
+            progress.finished(planned[g])
             continue
         progress.next(group, o.seconds - clock.taken())
         began = time.monotonic()
@@ -549,16 +552,16 @@ def confirm(place, o, journal, clock, results, files, share=None):
     if not groups:
         return
     print("what was chosen once more, as the files have it:")
-    trial.mkdir(exist_ok=True)
-    write.write(trial, decided(results), *files)
-    sums = {name: tuned.sha256(trial / name) for name in tuned.FILES}
     order = [[r.collective, r.ranks] for r in differing]
-    found = stage(journal, {"files": sums, "order": order})
     until = o.seconds - plan.WRITING
     try:
+        trial.mkdir(exist_ok=True)
+        write.write(trial, decided(results), *files)
+        sums = {name: tuned.sha256(trial / name) for name in tuned.FILES}
+        found = stage(journal, {"files": sums, "order": order})
         measure(place, o, groups, o.launches, found, clock, until, share, True, **by_files(trial))
     finally:
-        shutil.rmtree(str(trial))
+        shutil.rmtree(str(trial), ignore_errors=True)
     again = {(r.collective, r.ranks): r for r in results_of(groups, found[0])}
     for r in differing:
         r.confirm(again[r.collective, r.ranks])
@@ -674,7 +677,7 @@ def main(bin_, share, version, words):
             if not shutil.which(program):
                 raise Failed(f"{program} cannot be run")
         if not o.check:
-            say_untried()
+            say_untried(o)
         if o.dry_run:
             dry_run(place, o)
             return 0

@@ -213,8 +213,7 @@ less time than the default the choice is expected to take, in the state in which
 "default, us" the default's time. "launches" has the least and the most that the choice took of
 the default's time, "confirmed" what the files took of it when all that had been chosen was
 measured once more, also with buffers in the cache, read at once and not. The second table has the
-times by
-numacoll-model, of the default and of the candidates that it knows. It knows no variables that the
-environment sets, and nothing of ranks that outnumber processors.</p>
+times by numacoll-model, of the default and of the candidates that it knows. It knows no variables
+that the environment sets, and nothing of ranks that outnumber processors.</p>
 {''.join(section(result, predicted) for result in results)}{out}</body></html>
 """

@@ -24,7 +24,7 @@ def sha256(path):
 def describe(folder, about):
     """Writes machine.json: `about` with the checksums of the files that are there."""
     sums = {name: sha256(folder / name) for name in FILES}
-    (folder / ABOUT).write_text(json.dumps({**about, "sha256": sums}, indent=1) + "\n")
+    write.replace(folder, {ABOUT: {**about, "sha256": sums}})
 
 
 def described(folder):

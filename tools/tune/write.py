@@ -8,6 +8,7 @@ both have MPICH's own."""
 import copy
 import json
 import math
+import os
 
 from . import candidates
 
@@ -146,10 +147,25 @@ def let_through(ch4, own, collective, of_ranks):
         ch4[key] = tree
 
 
+def replace(folder, contents):
+    """Writes files of JSON. All of them are replaced at the end, so that a run that is interrupted
+    while it writes leaves those that were there. contents: {name: content}."""
+    fresh = {folder / (name + ".new"): content for name, content in contents.items()}
+    try:
+        for path, content in fresh.items():
+            path.write_text(json.dumps(content, indent=1) + "\n")
+        for path in fresh:
+            os.replace(str(path), str(path.with_suffix("")))
+    finally:
+        for path in fresh:
+            if path.exists():
+                path.unlink()
+
+
 def write(folder, decided, base, own):
     """Writes the three files."""
-    for level, content in selection_files(decided, base, own).items():
-        (folder / (level + ".json")).write_text(json.dumps(content, indent=1) + "\n")
+    contents = selection_files(decided, base, own)
+    replace(folder, {level + ".json": content for level, content in contents.items()})
 
 
 def files(folder):
