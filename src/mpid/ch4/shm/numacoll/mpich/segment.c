@@ -70,14 +70,18 @@ uint64_t MPIDI_NUMACOLL_segment_budget(void)
 }
 
 /* Takes bytes from the node's budget; false if so many are not left below `limit`. The counter is
- * shared by all processes of the node. */
+ * shared by all processes of the node, and never shows more than has been taken: another process
+ * that looks meanwhile would be refused what there is. */
 static bool charge(size_t bytes, uint64_t limit)
 {
-    uint64_t before = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, bytes);
+    uint64_t taken = MPL_atomic_acquire_load_uint64(MPIDI_POSIX_shm_limit_counter), found;
 
-    if (before + bytes <= limit)
-        return true;
-    MPL_atomic_fetch_sub_uint64(MPIDI_POSIX_shm_limit_counter, bytes);
+    while (taken <= limit && bytes <= limit - taken) {
+        found = MPL_atomic_cas_uint64(MPIDI_POSIX_shm_limit_counter, taken, taken + bytes);
+        if (found == taken)
+            return true;
+        taken = found;
+    }
     return false;
 }
 
@@ -109,7 +113,7 @@ static void say_full(const struct nc_geometry *wanted)
 {
     static MPL_atomic_int_t said = MPL_ATOMIC_INT_T_INITIALIZER(0);
     struct nc_geometry small = nc_geometry_small(wanted);
-    uint64_t taken = MPL_atomic_fetch_add_uint64(MPIDI_POSIX_shm_limit_counter, 0) +
+    uint64_t taken = MPL_atomic_acquire_load_uint64(MPIDI_POSIX_shm_limit_counter) +
                      nc_layout_bytes(&small);
 
     if (MPL_atomic_fetch_add_int(&said, 1) == 0)
@@ -387,6 +391,7 @@ static void prepare(struct invitation *in, const struct nc_wanted *wanted,
         /* at least one huge page for each NUMA node is over the budget: take ordinary pages */
         in->geometry = geometry;
         in->page = geometry.page;
+        in->refused = false;
         in->bytes = charge_what_fits(&in->geometry, wanted, in->page, offset, &in->refused);
     }
     segment->charged = in->bytes > 0;
