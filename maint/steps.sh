@@ -54,7 +54,7 @@ packages="build-essential autoconf automake libtool pkg-config perl python3 pyth
     libhwloc-dev libjson-c-dev lowdown gnuplot-nox fonts-dejavu-core"
 ! "$top/maint/libfabric" --network || packages+=" libfabric-dev librdmacm-dev libibverbs-dev"
 # What the tests need besides. Of libfabric's networks, two exist on x86 only
-packages_of_tests="git locales ccache libcmocka-dev spin libsimgrid-dev man-db graphviz qemu-system-x86 busybox-static iproute2 clang-format black
+packages_of_tests="git locales ccache libcmocka-dev libjemalloc2 spin libsimgrid-dev man-db graphviz qemu-system-x86 busybox-static iproute2 clang-format black
     universal-ctags environment-modules libfabric-dev librdmacm-dev libibverbs-dev"
 case $(uname -m) in x86_64 | i?86) packages_of_tests+=" libpsm-infinipath1-dev libpsm2-dev" ;; esac
 

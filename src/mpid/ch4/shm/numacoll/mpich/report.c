@@ -192,8 +192,8 @@ static void print_sharing(FILE *out, const struct MPIDI_NUMACOLL_comm *state, MP
     print_waits(out, state);
     if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SINGLE_COPY) != MPIR_CVAR_NUMACOLL_SINGLE_COPY_off)
         fprintf(out, ", %s", MPIDI_NUMACOLL_single_copy_state(state, text, sizeof text));
-    if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SHARED_BUFFERS) ==
-        MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_on)
+    if (MPIDI_NUMACOLL_setting(comm, -1, NC_VAR_SHARED_BUFFERS) !=
+        MPIR_CVAR_NUMACOLL_SHARED_BUFFERS_off)
         fprintf(out, ", shared buffers%s", state->direct.shared ? "" : " refused");
     fputs(", ", out);
 }

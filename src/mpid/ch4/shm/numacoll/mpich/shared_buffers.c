@@ -211,15 +211,40 @@ bool MPIDI_NUMACOLL_shared_free(void *buffer)
     return ours;
 }
 
-void MPIDI_NUMACOLL_shared_finalize(void)
+/* Whether the descriptor is still that of the file. */
+static bool is_open(void)
 {
     struct stat now;
 
+    return fstat(own.fd, &now) == 0 && now.st_dev == own.opened.st_dev &&
+           now.st_ino == own.opened.st_ino;
+}
+
+/* Without the lock: the file of a process stays as it is as long as it has buffers. */
+bool MPIDI_NUMACOLL_shared_has(const void *at)
+{
+    return own.file.base && (uintptr_t) at - (uintptr_t) own.file.base < own.file.bytes;
+}
+
+bool MPIDI_NUMACOLL_shared_empty(void *at, size_t bytes)
+{
+    return own.file.pid == getpid() && madvise(at, bytes, MADV_REMOVE) == 0;
+}
+
+/* Without the lock, which another thread of the parent may have held. */
+void MPIDI_NUMACOLL_shared_part(void)
+{
+    if (own.file.base && is_open())
+        mmap(own.file.base, own.file.bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, own.fd, 0);
+}
+
+void MPIDI_NUMACOLL_shared_finalize(void)
+{
     pthread_mutex_lock(&lock);
     if (own.file.base && own.extents.count == 0) {
         munmap(own.file.base, own.file.bytes);
-        if (fstat(own.fd, &now) == 0 && now.st_dev == own.opened.st_dev &&
-            now.st_ino == own.opened.st_ino)
+        if (is_open())
             close(own.fd);
         MPL_free(own.extents.extent);
         own.file.base = NULL;

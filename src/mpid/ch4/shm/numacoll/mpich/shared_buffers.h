@@ -23,6 +23,19 @@ void *MPIDI_NUMACOLL_shared_alloc(size_t bytes);
  */
 bool MPIDI_NUMACOLL_shared_free(void *buffer);
 
+/* Whether an address is in the file of this process, or, in a child that has been forked, of its
+ * parent. Any thread. */
+bool MPIDI_NUMACOLL_shared_has(const void *at);
+
+/* Gives up the pages of a part of a shared buffer, which is zero afterwards. False: not possible,
+ * as in a child, whose pages would be those of its parent again. Any thread. */
+bool MPIDI_NUMACOLL_shared_empty(void *at, size_t bytes);
+
+/* In a child that has been forked: from now on it has its parent's shared buffers for itself; what
+ * either of them writes, the other one does not get, but for what the parent writes to pages that
+ * the child has not written. */
+void MPIDI_NUMACOLL_shared_part(void);
+
 /* At MPI_Finalize: gives up this process's own file, unless it still has buffers. */
 void MPIDI_NUMACOLL_shared_finalize(void);
 

@@ -23,6 +23,7 @@
 #include "selection_file.h"
 #include "settings.h"
 #include "shared_buffers.h"
+#include "shared_malloc.h"
 #include "stats.h"
 #include "tuned.h"
 #include "vars.h"
@@ -386,6 +387,7 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
     MPIDI_NUMACOLL_pvars_register();
     MPIDI_NUMACOLL_report_init();
     MPIDI_NUMACOLL_tuned_read();
+    MPIDI_NUMACOLL_shared_malloc();
     w->initialised = true;
     MPL_wtime(&end);
     MPL_wtime_diff(&start, &end, &seconds);
