@@ -16,7 +16,7 @@ static void *rank(void *number)
         if (nc_bell_is_awaited(&bell))
             nc_bell_ring(&bell);
     } else {
-        heard = nc_bell_listen(&bell); /* S1 */
+        heard = nc_bell_listen(&bell); /* Q1 */
         found = __atomic_load_n(&queue, __ATOMIC_RELAXED);
     }
     return NULL;

@@ -1,4 +1,4 @@
-/* S1 to S4 and W1 to W3, B1 to B3, with R7: rank 0 moves a clock, rank 1 parks for it. If rank 1
+/* Q1 to Q4 and W1 to W3, U1 to U3, with R7: rank 0 moves a clock, rank 1 parks for it. If rank 1
  * goes to sleep, its bell is rung after it has listened. PROTOCOLS.md, 5.2: "Nothing is lost". With
  * WORDS=2 rank 1 waits for one of two words, of which rank 0 moves the second. */
 #include "litmus.h"
@@ -36,9 +36,9 @@ static void *rank(void *number)
             awaited[k].word = clock - (WORDS - 1 - k) * (NC_LINE / sizeof *clock);
             awaited[k].clock = 1;
         }
-        heard = nc_bell_listen(&bell[1]);                             /* S1 */
-        nc_parking_enter(p, awaited, WORDS);                          /* S2, S3 */
-        sleeps = !nc_clock_reached(nc_atomic_load_ordered(clock), 1); /* S4 */
+        heard = nc_bell_listen(&bell[1]);                             /* Q1 */
+        nc_parking_enter(p, awaited, WORDS);                          /* Q2, Q3 */
+        sleeps = !nc_clock_reached(nc_atomic_load_ordered(clock), 1); /* Q4 */
     }
     return NULL;
 }

@@ -9,11 +9,11 @@
  *   AT, WANTED     what a rank is parked for: the clock (0: none) and the value
  *   QUEUE          the number of messages in MPICH's queue of a process (the terminal of genq); taken: how many are taken out
  *   CELL           a cell that has come back to the pool of MPICH, for the message of a process whose send is postponed
- *   wait_for       S1 to S7, the sleeper
- *   leave          S7: nc_parking_leave
+ *   wait_for       Q1 to Q7, the sleeper
+ *   leave          Q7: nc_parking_leave
  *   move           W1 to W3, the releaser
  *   wake_waiters   W2, W3: nc_parking_wake
- *   ring           B1 to B3
+ *   ring           U1 to U3
  *   send           MPICH: to put a message into the queue of another process
  *   poll           MPICH: one call of the progress engine. It takes one message, no more (MPIDI_POSIX_progress_recv)
  *   futex_wait     the kernel's: compares the word and queues the thread in one step. A sleep has no limit in the model, but
@@ -24,7 +24,7 @@
  * stores to different words take effect in any order, as relaxed stores do in C. An atomic change of a word, and FENCE, first
  * wait until the buffer is empty; so does the kernel. A sequentially consistent store is a STORE and a FENCE. No process loads
  * a word that is in its own buffer. With STRONG each store takes effect at once. Loads are not delayed, and no load comes
- * early. That the loads of the poll (S5) come after S1 needs a fence in the code, because MPICH's loads are not sequentially
+ * early. That the loads of the poll (Q5) come after Q1 needs a fence in the code, because MPICH's loads are not sequentially
  * consistent: see MUTANT_POLLS_EARLY.
  *
  * When no process can take a step any more, and some thread sleeps, then one of these is false:
@@ -57,23 +57,23 @@
  *   POSTPONED        the process of the sleeper has a send that is postponed until the releaser gives back a cell. That rings
  *                    no bell; so the process does not sleep before it has made the send. The releaser waits for the send
  *   COUNTS=n         number of rings after which the count in a bell is 0 again
- *   MARKS_STAY       S7 takes nothing back, so that a mark may be of an earlier sleep. That is wrong if W3 rings fewer than
+ *   MARKS_STAY       Q7 takes nothing back, so that a mark may be of an earlier sleep. That is wrong if W3 rings fewer than
  *                    all: the ring may be spent on a rank that has left
- *   PLACES_STAY      S7 takes the bit back, but not AT
+ *   PLACES_STAY      Q7 takes the bit back, but not AT
  *   COUNTS_VAIN      W3 counts rings that found bit 0 clear, too
  * MUTANT_...         breaks one rule; Spin must find an error. What may surprise:
- *   MUTANT_PARK_LATE           S2 comes between S3 and S4. It is wrong only because the stores of S2 may take effect late
- *   MUTANT_POLLS_EARLY         S5 comes before S1; or its loads do, in the processor, if there is no fence between
+ *   MUTANT_PARK_LATE           Q2 comes between Q3 and Q4. It is wrong only because the stores of Q2 may take effect late
+ *   MUTANT_POLLS_EARLY         Q5 comes before Q1; or its loads do, in the processor, if there is no fence between
  *   MUTANT_POLLS_ONCE          the thread sleeps after one poll, though that poll has taken a message and there is another one
  *   MUTANT_SHARED_BIT          two ranks have one bit in the masks: the first to wake takes it back from the other
  *   MUTANT_PARKED_OF_PROCESS   masks, AT and WANTED are one for all communicators, so that two threads of a process share them
- *   MUTANT_LEAVING_CLEARS_BELL S7 clears bit 0 of the bell, on which another thread may sleep
- *   MUTANT_PASSES_NOTHING      S7 wakes nobody
- *   MUTANT_PASSES_OLD          S7 wakes others with a value of the clock that it has loaded before it takes its bit back
- *   MUTANT_PASSES_EARLY        S7 wakes others first (not itself), and takes its bit back after that
- *   MUTANT_SEER_PASSES_NOTHING, MUTANT_TIMED_OUT_PASSES_NOTHING   a rank that has seen the clock in S4, or whose sleep has
- *                              ended by itself, wakes nobody in S7; but the releaser may have counted it as woken
- *   MUTANT_ANY_MARKS_ONE, MUTANT_ANY_LOOKS_AT_ONE      who waits for several words does S3, or S4, for the first of them only
+ *   MUTANT_LEAVING_CLEARS_BELL Q7 clears bit 0 of the bell, on which another thread may sleep
+ *   MUTANT_PASSES_NOTHING      Q7 wakes nobody
+ *   MUTANT_PASSES_OLD          Q7 wakes others with a value of the clock that it has loaded before it takes its bit back
+ *   MUTANT_PASSES_EARLY        Q7 wakes others first (not itself), and takes its bit back after that
+ *   MUTANT_SEER_PASSES_NOTHING, MUTANT_TIMED_OUT_PASSES_NOTHING   a rank that has seen the clock in Q4, or whose sleep has
+ *                              ended by itself, wakes nobody in Q7; but the releaser may have counted it as woken
+ *   MUTANT_ANY_MARKS_ONE, MUTANT_ANY_LOOKS_AT_ONE      who waits for several words does Q3, or Q4, for the first of them only
  *   MUTANT_COUNTS_ANY          W3 counts a ring to who waits for several words, of which the clock that was moved may be none
  *   MUTANT_COUNTS_HIGHER, MUTANT_COUNTS_OTHERS         W3 counts ranks that it does not ring: they want a higher value, or
  *                              another clock of the bucket */
@@ -238,18 +238,18 @@ inline futex_wake(process)
 inline ring(process, entry, counts)
 {
     do
-    :: d_step { !(memory[BELL(RINGS_AT(process))] & 1) -> ON_VAIN(entry) };             /* B1 */
+    :: d_step { !(memory[BELL(RINGS_AT(process))] & 1) -> ON_VAIN(entry) };             /* U1 */
         break
     :: d_step { memory[BELL(RINGS_AT(process))] & 1 -> bell = memory[BELL(RINGS_AT(process))] };
         if
         :: d_step {
-                FENCE && memory[BELL(RINGS_AT(process))] == bell ->             /* B2 */
+                FENCE && memory[BELL(RINGS_AT(process))] == bell ->             /* U2 */
                 memory[BELL(RINGS_AT(process))] = RUNG(bell);
                 bell = 0;
                 COUNT_IF(counts, entry)
             };
 #ifndef MUTANT_NO_WAKE
-            futex_wake(RINGS_AT(process));                                      /* B3 */
+            futex_wake(RINGS_AT(process));                                      /* U3 */
 #endif
             break
         :: d_step { FENCE && memory[BELL(RINGS_AT(process))] != bell -> bell = 0 }
@@ -477,22 +477,22 @@ inline wait_for(c, w, process)
         poll(process);
 #endif
 #ifndef MUTANT_HEARD_LATE
-        /* S1 */
+        /* Q1 */
         hear(process);
 #endif
 #ifndef MUTANT_PARK_LATE
-        /* S2 */
+        /* Q2 */
         park(c, w);
 #endif
 #ifndef MUTANT_MARK_LATE
-        /* S3 */
+        /* Q3 */
         mark(c);
 #endif
 #ifdef MUTANT_PARK_LATE
         park(c, w);
 #endif
         if
-        :: REACHED_AFTER_MARK(c, w)     /* S4 */
+        :: REACHED_AFTER_MARK(c, w)     /* Q4 */
 #ifdef MUTANT_SEER_PASSES_NOTHING
             -> silent = true
 #endif
@@ -504,12 +504,12 @@ inline wait_for(c, w, process)
             hear(process);
 #endif
 #if !defined(MUTANT_NO_POLL) && !defined(MUTANT_POLLS_EARLY)
-            /* S5 */
+            /* Q5 */
             poll(process);
 #endif
             if
             :: found                    /* perhaps there is more */
-            /* S6 */
+            /* Q6 */
             :: d_step { !found && WAITS(process, heard) -> asleep[_pid] = c + 1; wants[_pid] = w };
                 d_step { asleep[_pid] == 0 -> wants[_pid] = 0 }
             :: !found && RETURNS(process, heard)
@@ -523,7 +523,7 @@ inline wait_for(c, w, process)
 #endif
             fi
         fi;
-        /* S7 */
+        /* Q7 */
         leave(c, process)
     od
 }
@@ -545,24 +545,24 @@ inline wait_for_any(w, process)
     do
     :: REACHED_ANY(w) -> break
     :: else ->
-        hear(process);                  /* S1 */
-        STORE(AT(ENTRY(_pid)), SEVERAL);        /* S2 */
-        mark(0);                        /* S3 */
+        hear(process);                  /* Q1 */
+        STORE(AT(ENTRY(_pid)), SEVERAL);        /* Q2 */
+        mark(0);                        /* Q3 */
 #ifndef MUTANT_ANY_MARKS_ONE
         mark(1);
 #endif
         if
-        :: REACHED_ANY_AFTER_MARK(w)    /* S4 */
+        :: REACHED_ANY_AFTER_MARK(w)    /* Q4 */
         :: else ->
-            poll(process);              /* S5 */
+            poll(process);              /* Q5 */
             if
             :: found
-            :: d_step { !found && WAITS(process, heard) -> asleep[_pid] = SEVERAL; wants[_pid] = w };   /* S6 */
+            :: d_step { !found && WAITS(process, heard) -> asleep[_pid] = SEVERAL; wants[_pid] = w };   /* Q6 */
                 d_step { asleep[_pid] == 0 -> wants[_pid] = 0 }
             :: !found && RETURNS(process, heard)
             fi
         fi;
-        atomic {                        /* S7 */
+        atomic {                        /* Q7 */
             FENCE ->
             memory[MASK(BUCKET(0))] = memory[MASK(BUCKET(0))] & (255 - BIT(ENTRY(_pid)));
             found = false;

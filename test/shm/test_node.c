@@ -1348,7 +1348,7 @@ static void asleep_many_more_ranks_than_processors(void **state)
 }
 
 /* Of a rank that marks itself and then looks at the clock, and one that moves the clock and then
- * looks for marks, one must see the other (PROTOCOLS.md, 5.2: S3 and S4, W1 and W2). Both do so at
+ * looks for marks, one must see the other (PROTOCOLS.md, 5.2: Q3 and Q4, W1 and W2). Both do so at
  * the same time, again and again, without sleeping. */
 struct meeting {
     struct run run;

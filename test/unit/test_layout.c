@@ -152,7 +152,7 @@ static void in_rings(void **state)
     }
 }
 
-/* The default segment of 64 ranks: less than 8 MiB, and with larger pages little more. */
+/* A narrow segment of 64 ranks: less than 8 MiB, and with larger pages little more. */
 static void memory_of_64_ranks(void **state)
 {
     static const size_t most[PAGES] = {8u << 20, (8u << 20) + (32 << 10), (8u << 20) + (64 << 10)};

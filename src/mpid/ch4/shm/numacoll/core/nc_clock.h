@@ -4,7 +4,7 @@
  *
  * A clock only grows. Two clocks are compared by their difference, which is right as long as they
  * are less than 2^23 operations apart. Ranks of a communicator are never that far apart, because a
- * rank has only 2^5 receive control slots. 2^40 fragments of 64 bytes are 64 TiB. */
+ * rank has at most 2^9 control slots of a kind. 2^40 fragments of 64 bytes are 64 TiB. */
 
 #ifndef NC_CLOCK_H_INCLUDED
 #define NC_CLOCK_H_INCLUDED

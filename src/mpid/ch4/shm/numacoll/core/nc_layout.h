@@ -44,7 +44,7 @@
 /* receive control slots of a rank, at most and by default: so many operations a writer may be ahead
  * of a reader */
 #define NC_RECV_CONTROLS 32
-/* send control slots of a rank; with 16, 64 ranks with the default slots stay below 8 MiB */
+/* send control slots of a rank; with 16, a narrow segment of 64 ranks stays below 8 MiB */
 #define NC_SEND_CONTROLS 16
 /* the same where ranks outnumber processors, and for all ranks of a segment together: a writer that
  * runs ahead of readers without a processor needs not wait for them so often */

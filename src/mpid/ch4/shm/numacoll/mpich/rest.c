@@ -86,8 +86,8 @@ static void sleep_a_while(void)
                   bells && wait.rung && !MPIR_IS_THREADED && wait.patience.sleeps >= SHORT_SLEEPS);
 }
 
-/* The order is: listen (S1), poll MPICH's queues (S5), let the caller look at its request, sleep
- * (S6). So the sleep is one call later than the decision. A poll that has taken or sent a cell
+/* The order is: listen (Q1), poll MPICH's queues (Q5), let the caller look at its request, sleep
+ * (Q6). So the sleep is one call later than the decision. A poll that has taken or sent a cell
  * says nothing about the next one, and where cells move, a wait is not in vain: it begins anew. */
 void MPIR_numacoll_wait_goes_on(void)
 {

@@ -20,9 +20,9 @@ static struct timespec duration(uint64_t ns)
 
 uint32_t nc_bell_listen(struct nc_bell *bell)
 {
-    uint32_t heard = nc_atomic32_set_bits(&bell->word, 1) | 1; /* S1 */
+    uint32_t heard = nc_atomic32_set_bits(&bell->word, 1) | 1; /* Q1 */
 
-    nc_atomic_fence(); /* before S5: MPICH's loads of its queues are of any kind */
+    nc_atomic_fence(); /* before Q5: MPICH's loads of its queues are of any kind */
     return heard;
 }
 
@@ -41,7 +41,7 @@ void nc_futex_wake(const void *word)
 
 bool nc_bell_sleep(struct nc_bell *bell, uint32_t heard, uint64_t ns)
 {
-    return nc_futex_sleep(&bell->word.value, heard, ns); /* S6 */
+    return nc_futex_sleep(&bell->word.value, heard, ns); /* Q6 */
 }
 
 bool nc_bell_ring(struct nc_bell *bell)
@@ -50,9 +50,9 @@ bool nc_bell_ring(struct nc_bell *bell)
 
     do {
         if (!(now & 1))
-            return false; /* B1: nobody sleeps, or somebody else has just rung */
-    } while (!nc_atomic32_swap(&bell->word, &now, now + 1)); /* B2: bit 0 off, one ring more */
-    nc_futex_wake(&bell->word.value);                        /* B3 */
+            return false; /* U1: nobody sleeps, or somebody else has just rung */
+    } while (!nc_atomic32_swap(&bell->word, &now, now + 1)); /* U2: bit 0 off, one ring more */
+    nc_futex_wake(&bell->word.value);                        /* U3 */
     return true;
 }
 

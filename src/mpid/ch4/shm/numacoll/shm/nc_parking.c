@@ -33,10 +33,10 @@ void nc_parking_enter(struct nc_parking *p, const struct nc_awaited *awaited, in
 {
     struct nc_place *mine = &p->place[p->rank];
 
-    /* S2. release R7: who finds my bit finds the word and the clock; partner: nc_parking_wake */
+    /* Q2. release R7: who finds my bit finds the word and the clock; partner: nc_parking_wake */
     nc_atomic_release(&mine->wanted, awaited[0].clock);
     nc_atomic_release(&mine->word, n > 1 ? NC_PLACE_ANY : offset_of(p, awaited[0].word));
-    for (int k = 0; k < n; k++) /* S3 */
+    for (int k = 0; k < n; k++) /* Q3 */
         nc_atomic_set_bits(bucket_of(p, awaited[k].word) + p->rank / 64, 1ull << p->rank % 64);
 }
 

@@ -29,7 +29,7 @@ struct nc_awaited {
     nc_clock clock;
 };
 
-/* A rank's place. Written before the rank's bit is set (S2 before S3). */
+/* A rank's place. Written before the rank's bit is set (Q2 before Q3). */
 struct nc_place {
     /* its offset in the segment, bytes; 0: not parked; NC_PLACE_ANY: for several words */
     _Alignas(64) struct nc_atomic word;
@@ -56,10 +56,10 @@ void nc_parking_init(struct nc_parking *parking, char *base, struct nc_bell **be
                      int ranks);
 
 /* Sleeper: parks this rank until one of awaited[0 .. n - 1] has reached its clock; it must look at
- * them once more after that, before it sleeps (S2, S3). */
+ * them once more after that, before it sleeps (Q2, Q3). */
 void nc_parking_enter(struct nc_parking *parking, const struct nc_awaited *awaited, int n);
 
-/* Sleeper: ends the parking, and wakes others that are parked for the same words (S7, W2, W3). */
+/* Sleeper: ends the parking, and wakes others that are parked for the same words (Q7, W2, W3). */
 void nc_parking_leave(struct nc_parking *parking, const struct nc_awaited *awaited, int n);
 
 /* Wakes two of the ranks that are parked for a word which has now reached `clock`; each of them

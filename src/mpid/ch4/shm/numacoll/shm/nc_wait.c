@@ -202,7 +202,7 @@ static inline bool is_reached(const struct goal *g)
     return false;
 }
 
-/* The same, in one order with the marks of sleepers (S4). */
+/* The same, in one order with the marks of sleepers (Q4). */
 static bool is_reached_ordered(const struct goal *g)
 {
     for (int k = 0; k < g->n; k++) {
@@ -234,21 +234,21 @@ static void look_after_mpich(struct nc_waiter *w, const struct goal *g)
     } while (w->busy && w->error == 0 && !is_reached(g));
 }
 
-/* Parks, looks once more at the clocks and at MPICH's queues, and sleeps (S1 to S7). */
+/* Parks, looks once more at the clocks and at MPICH's queues, and sleeps (Q1 to Q7). */
 static void sleep_for(const struct goal *g, struct nc_waiter *w, struct nc_patience *p)
 {
-    uint32_t heard = w->bell ? nc_bell_listen(w->bell) : 0; /* S1 */
+    uint32_t heard = w->bell ? nc_bell_listen(w->bell) : 0; /* Q1 */
 
     if (w->parking)
-        nc_parking_enter(w->parking, g->awaited, g->n);       /* S2, S3 */
-    if (!is_reached_ordered(g)) {                             /* S4 */
-        look_after_mpich(w, g);                               /* S5 */
-        if (nc_wait_sleep(w, p, heard, w->parking != NULL) && /* S6 */
+        nc_parking_enter(w->parking, g->awaited, g->n);       /* Q2, Q3 */
+    if (!is_reached_ordered(g)) {                             /* Q4 */
+        look_after_mpich(w, g);                               /* Q5 */
+        if (nc_wait_sleep(w, p, heard, w->parking != NULL) && /* Q6 */
             w->parking && is_reached(g))
             w->missed++;
     }
     if (w->parking)
-        nc_parking_leave(w->parking, g->awaited, g->n); /* S7 */
+        nc_parking_leave(w->parking, g->awaited, g->n); /* Q7 */
 }
 
 void nc_wait_any(const struct nc_awaited *awaited, int n, struct nc_waiter *w)
