@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "compat.h"
 #include "diag.h"
 #include "shared_buffers.h"
 
