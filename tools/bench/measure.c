@@ -80,14 +80,25 @@ static int make(const struct bench *b, const struct call *c)
     }
 }
 
+/* The bytes that this rank has received, which begin at *result. Of one core's copy only the rank
+ * that copies has some. */
+static size_t received(const struct bench *b, const struct call *c, const unsigned char **result)
+{
+    size_t n = collective_result(b->collective, c, result);
+
+    if (c->kind == KIND_MEMCPY || c->kind == KIND_STREAMED) {
+        *result = c->copy;
+        return c->rank == c->root ? n : 0;
+    }
+    return collective_receives(b->collective, c) ? n : 0;
+}
+
 /* Reads what this rank has received, every byte, as a program that needs it. In several sums, so
  * that it is done as fast as memory gives it. */
 static uint64_t read_result(const struct bench *b, const struct call *c)
 {
     const unsigned char *result;
-    size_t n = collective_receives(b->collective, c) ? collective_result(b->collective, c, &result)
-                                                     : 0,
-           at = 0;
+    size_t n = received(b, c, &result), at = 0;
     uint64_t sum[4] = {0}, word[4];
 
     for (; at + sizeof word <= n; at += sizeof word) {
