@@ -142,6 +142,15 @@ static int dropped_of(int n)
     return n >= MIN_CALLS ? DROPPED : 1;
 }
 
+/* The root of call i of a block, of which those that are not timed have numbers below 0. Each block
+ * of timed calls goes on where the one before it ended: so every rank is root of equally many. */
+static int root_of(const struct bench *b, int a, int i)
+{
+    bool rotates = b->options->rotate_root && b->collective->rooted;
+
+    return rotates ? ((b->next_root[a] + i) % b->ranks + b->ranks) % b->ranks : 0;
+}
+
 /* Makes the calls of a block: the dropped ones and n timed ones. Returns the first thing that is
  * wrong, or NULL. */
 static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, double *times,
@@ -155,7 +164,7 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
         double us;
         bool is_late;
         const char *wrong;
-        c.root = b->options->rotate_root && b->collective->rooted ? (i + dropped) % b->ranks : 0;
+        c.root = root_of(b, a, i);
         c.seed = b->seed += i < 0;
         wrong = timed_call(b, &c, i < 0, &us, &is_late);
         if (i >= 0) {
@@ -164,6 +173,7 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
         }
         problem = problem ? problem : wrong;
     }
+    b->next_root[a] = (b->next_root[a] + n) % b->ranks;
     return problem;
 }
 
