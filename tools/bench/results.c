@@ -23,6 +23,7 @@ struct options results_options(const struct options *measured, const struct opti
 {
     struct options o = *measured;
 
+    o.results = asked->results;
     o.csv = asked->csv;
     o.json = asked->json;
     o.plot = asked->plot;
