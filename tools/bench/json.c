@@ -114,6 +114,7 @@ static struct json_object *json_options(const struct options *o)
     add_text(j, "skew", skew);
     add_text(j, "counts", counts_names[o->counts]);
     json_object_object_add(j, "use", json_object_new_boolean(o->use));
+    json_object_object_add(j, "selection_files", json_object_new_boolean(o->selection_files));
     add_text(j, "baseline", o->algorithms[o->baseline].label);
     return j;
 }
