@@ -278,8 +278,9 @@ void stats_summarise(struct result *result, struct series *series, const struct 
 /* The barrier before each call, the same for all algorithms. After it all ranks of one node start
  * at the same moment (gate_common_start), those of several nodes each when it leaves the barrier;
  * gate_pass returns this moment, in seconds of gate_now(). Every rank of the communicator calls
- * gate_init, gate_calibrate, gate_pass and gate_finish. */
-void gate_init(MPI_Comm comm);
+ * gate_init, gate_calibrate, gate_pass and gate_finish. gate_init returns false, after a message,
+ * if there is no memory for it. */
+bool gate_init(MPI_Comm comm);
 double gate_pass(void);
 double gate_now(void);
 bool gate_common_start(void);

@@ -132,7 +132,7 @@ static bool measure_on(const struct options *o, int n, struct measurement *measu
 
     MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
     if (comm != MPI_COMM_NULL) {
-        gate_init(comm);
+        good = gate_init(comm);
         for (int c = 0; c < o->collective_count && good; c++) {
             measurements[c].collective = o->collectives[c];
             good = measure(o, comm, &measurements[c]);
