@@ -431,11 +431,11 @@ char *plot_file(const struct options *options, const struct collective *collecti
 /* ---- raw.c ---- */
 
 /* Write the file of --raw, if there is one: a line for each call of a series whose times are in the
- * order of the calls. */
+ * order of the calls. Only raw_close touches the file, and only if it is wanted. */
 bool raw_open(const struct options *options);
 void raw_write(const char *collective, int ranks, size_t bytes, const char *algorithm,
                const struct series *series);
-bool raw_close(const struct options *options);
+bool raw_close(const struct options *options, bool wanted);
 
 /* ---- files.c ---- */
 

@@ -165,7 +165,7 @@ static int run(struct options *o)
         progress_begin(options_rounds_in_all(o), o->seconds);
     for (int i = 0; i < o->rank_count_count && good; i++)
         good = measure_on(o, o->rank_counts[i], &all[i * o->collective_count]);
-    good = raw_close(o) && good;
+    good = raw_close(o, good) && good;
     if (good && rank == 0)
         good = results_finish(o, all, o->collective_count * o->rank_count_count);
     measurements_free(all, o->collective_count * o->rank_count_count);
