@@ -302,8 +302,8 @@ void gate_finish(void);
  * The functions that return a text return what is wrong, or NULL. */
 
 /* Before MPI_Init: no variable of the environment gives numacoll a call, and no selection file, but
- * with --selection-files; there is room for the queues of all algorithms; and what they ask of
- * variables that are read once, by MPI_Init, is set: all must ask the same. */
+ * with --selection-files; and what algorithms ask of variables that are read once, by MPI_Init,
+ * is set: all must ask the same. */
 const char *switch_environment(const struct options *options);
 
 /* Reads which variables these are. */
@@ -313,6 +313,8 @@ void switch_load(void);
  * both. The copies that no algorithm avoids fit any launch. */
 bool switch_share_launch(const struct algorithm *a, const struct algorithm *b);
 
+/* After MPI_Init: makes room for the queues of all algorithms; with --selection-files there must be
+ * such a file. */
 const char *switch_init(void);
 void switch_finish(void);
 
@@ -421,6 +423,9 @@ bool output_json(const struct options *options, const struct measurement *all, i
 /* The variables that were set where the results come from, if not in this process; a reference,
  * which must stay. */
 void json_environment_is(struct json_object *environment);
+
+/* The value that the site's file gives to a control variable, after MPI_Init; NULL: none. */
+const char *json_site_value(const char *variable);
 
 bool plot(const struct options *options, const struct measurement *measurement);
 
