@@ -53,7 +53,7 @@ static const struct argp_option choices[] = {
     {"sizes", 's', "LO:HI,..", 0,
      "bytes, doubling from LO to HI, or single sizes; suffixes K and M (1:4M)", MEASURED},
     {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", MEASURED},
-    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", MEASURED},
+    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (6)", MEASURED},
     {"seconds", 't', "S", 0, "how long the run may take, about (20)", MEASURED},
     {"error", KEY_ERROR, "F", 0,
      "rounds until the medians are known to this fraction, as 1%, or the time is up", MEASURED},
@@ -522,7 +522,7 @@ static bool parse_one(struct argp_state *state, struct options *o, int key, cons
 
 static void set_defaults(struct argp_state *state, struct options *o)
 {
-    *o = (struct options){.rounds = 5, .seconds = 20};
+    *o = (struct options){.rounds = 6, .seconds = 20};
     algorithms_parse(state, o, PLAIN ? "auto" : "auto,numacoll");
     parse_sizes(state, o, "1:4M");
 }
