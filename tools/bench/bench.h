@@ -278,8 +278,9 @@ void stats_summarise(struct result *result, struct series *series, const struct 
 /* The barrier before each call, the same for all algorithms. After it all ranks of one node start
  * at the same moment (gate_common_start), those of several nodes each when it leaves the barrier;
  * gate_pass returns this moment, in seconds of gate_now(). Every rank of the communicator calls
- * gate_init, gate_calibrate, gate_pass and gate_finish. */
-void gate_init(MPI_Comm comm);
+ * gate_init, gate_calibrate, gate_pass and gate_finish. gate_init returns false, after a message,
+ * if there is no memory for it. */
+bool gate_init(MPI_Comm comm);
 double gate_pass(void);
 double gate_now(void);
 bool gate_common_start(void);
@@ -301,8 +302,8 @@ void gate_finish(void);
  * The functions that return a text return what is wrong, or NULL. */
 
 /* Before MPI_Init: no variable of the environment gives numacoll a call, and no selection file, but
- * with --selection-files; there is room for the queues of all algorithms; and what they ask of
- * variables that are read once, by MPI_Init, is set: all must ask the same. */
+ * with --selection-files; and what algorithms ask of variables that are read once, by MPI_Init,
+ * is set: all must ask the same. */
 const char *switch_environment(const struct options *options);
 
 /* Reads which variables these are. */
@@ -312,6 +313,8 @@ void switch_load(void);
  * both. The copies that no algorithm avoids fit any launch. */
 bool switch_share_launch(const struct algorithm *a, const struct algorithm *b);
 
+/* After MPI_Init: makes room for the queues of all algorithms; with --selection-files there must be
+ * such a file. */
 const char *switch_init(void);
 void switch_finish(void);
 
@@ -421,6 +424,9 @@ bool output_json(const struct options *options, const struct measurement *all, i
  * which must stay. */
 void json_environment_is(struct json_object *environment);
 
+/* The value that the site's file gives to a control variable, after MPI_Init; NULL: none. */
+const char *json_site_value(const char *variable);
+
 bool plot(const struct options *options, const struct measurement *measurement);
 
 /* The file name of a picture: that of --plot; if there are several pictures, with -COLLECTIVE-RANKS
@@ -430,11 +436,11 @@ char *plot_file(const struct options *options, const struct collective *collecti
 /* ---- raw.c ---- */
 
 /* Write the file of --raw, if there is one: a line for each call of a series whose times are in the
- * order of the calls. */
+ * order of the calls. Only raw_close touches the file, and only if it is wanted. */
 bool raw_open(const struct options *options);
 void raw_write(const char *collective, int ranks, size_t bytes, const char *algorithm,
                const struct series *series);
-bool raw_close(const struct options *options);
+bool raw_close(const struct options *options, bool wanted);
 
 /* ---- files.c ---- */
 

@@ -85,10 +85,14 @@ static void write_doubts(const struct options *o, const struct changes *changes)
                then->processors, then->cpu, then->mpi);
     if (b->off_cache != o->off_cache || b->rotate_root != o->rotate_root ||
         b->alloc_mem != o->alloc_mem || b->touch != o->touch || b->skew.kind != o->skew.kind ||
-        b->skew.us != o->skew.us || b->counts != o->counts || b->use != o->use)
+        b->skew.us != o->skew.us || b->counts != o->counts || b->use != o->use ||
+        b->selection_files != o->selection_files)
         printf("# %s was measured with other options\n", o->compare);
-    if (!b->launches || !o->launches)
+    if (b->launches < 2 || o->launches < 2)
         printf("# one launch does not show how launches differ: --launches\n");
+    else if (!order_interval_rank(b->launches) || !order_interval_rank(o->launches))
+        printf("# of fewer than 6 launches there is no confidence interval: two times of the same "
+               "thing often do not overlap\n");
     if (changes->missing)
         printf("# not in %s: %d results\n", o->compare, changes->missing);
 }

@@ -144,6 +144,7 @@ static void read_options(struct json_object *j, struct options *o)
     if (!counts_parse(text(j, "counts"), &o->counts))
         wrong("counts");
     o->use = !lacks(j, "use") && truth(j, "use");
+    o->selection_files = !lacks(j, "selection_files") && truth(j, "selection_files");
     if (!lacks(j, "baseline"))
         read_baseline(text(j, "baseline"), o);
 }

@@ -5,78 +5,92 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/gnuplot.h"
 
-/* Whether the file can be written. A file that did not exist does not exist afterwards. */
-static const char *check_file(const char *option, const char *file)
+/* The files of a run: those that are read, then those that are written. */
+struct file {
+    const char *option;
+    char *name; /* or NULL */
+    bool made;  /* by the check, which removes it again */
+};
+enum { READ = 2, TEXTS = 5, MAX_FILES = TEXTS + MAX_COLLECTIVES * MAX_RANK_COUNTS };
+static char problem[1024];
+
+/* Whether the file can be written; creates it if it does not exist. */
+static const char *open_file(const struct file *file)
 {
-    static char problem[1024];
-    bool existed = access(file, F_OK) == 0;
-    FILE *f = fopen(file, "a");
+    FILE *f = fopen(file->name, "a");
 
     if (!f) {
-        snprintf(problem, sizeof problem, "--%s=%s: cannot be written: %m", option, file);
+        snprintf(problem, sizeof problem, "--%s=%s: cannot be written: %m", file->option,
+                 file->name);
         return problem;
     }
     fclose(f);
-    if (!existed)
-        remove(file);
     return NULL;
 }
 
-static const char *check_plot(const struct options *o)
-{
-    const char *error = NULL;
-
-    if (!gnuplot_runs())
-        return "--plot: needs gnuplot, which does not run";
-    for (int c = 0; c < o->collective_count; c++) {
-        for (int i = 0; i < o->rank_count_count && !error; i++) {
-            char *file = plot_file(o, o->collectives[c], o->rank_counts[i]);
-            error = check_file("plot", file);
-            free(file);
-        }
-    }
-    return error;
-}
-
-/* Whether two names are of one file; files that do not exist yet are compared by name. */
+/* Whether two names are of one file; both exist. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
 
-    if (stat(a, &sa) || stat(b, &sb))
-        return !strcmp(a, b);
-    return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+    return !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+/* Whether the file can be written, and is none of those before it. */
+static const char *check_file(struct file *file, const struct file *before)
+{
+    bool existed = access(file->name, F_OK) == 0;
+    const char *error = open_file(file);
+
+    file->made = !existed && !error;
+    for (const struct file *f = before; f < file && !error; f++) {
+        if (!f->name || !same_file(f->name, file->name))
+            continue;
+        snprintf(problem, sizeof problem, "--%s=%s --%s=%s: must be different files", f->option,
+                 f->name, file->option, file->name);
+        error = problem;
+    }
+    return error;
+}
+
+/* Names the pictures. Returns how many there are. */
+static int find_pictures(const struct options *o, struct file *file)
+{
+    int n = 0;
+
+    for (int c = 0; c < o->collective_count && o->plot; c++) {
+        for (int i = 0; i < o->rank_count_count; i++)
+            file[n++] = (struct file){.option = "plot",
+                                      .name = plot_file(o, o->collectives[c], o->rank_counts[i])};
+    }
+    return n;
 }
 
 const char *files_check(const struct options *o)
 {
-    static char problem[1024];
-    const char *error = NULL;
+    struct file file[MAX_FILES] = {{.option = "results", .name = (char *) o->results},
+                                   {.option = "compare", .name = (char *) o->compare},
+                                   {.option = "csv", .name = (char *) o->csv},
+                                   {.option = "json", .name = (char *) o->json},
+                                   {.option = "raw", .name = (char *) o->raw}};
+    int n = TEXTS + find_pictures(o, file + TEXTS);
+    const char *error = o->plot && !gnuplot_runs() ? "--plot: needs gnuplot, which does not run"
+                                                   : NULL;
 
-    const struct {
-        const char *option, *name;
-    } files[] = {{"csv", o->csv}, {"json", o->json}, {"raw", o->raw}};
-    const int n = sizeof files / sizeof files[0];
-
-    for (int i = 0; i < n && !error; i++) {
-        for (int k = 0; k < i && files[i].name; k++) {
-            if (!files[k].name || !same_file(files[k].name, files[i].name))
-                continue;
-            snprintf(problem, sizeof problem, "--%s=%s --%s=%s: must be different files",
-                     files[k].option, files[k].name, files[i].option, files[i].name);
-            return problem;
-        }
-        if (files[i].name)
-            error = check_file(files[i].option, files[i].name);
+    for (int i = READ; i < n && !error; i++)
+        error = file[i].name ? check_file(&file[i], file) : NULL;
+    for (int i = READ; i < n; i++) {
+        if (file[i].made)
+            remove(file[i].name);
+        if (i >= TEXTS)
+            free(file[i].name);
     }
-    if (o->plot && !error)
-        error = check_plot(o);
     return error;
 }
 

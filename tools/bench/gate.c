@@ -42,31 +42,44 @@ double gate_now(void)
     return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
 }
 
-void gate_init(MPI_Comm over)
+/* Allocates what the ranks of a node share. Returns what is wrong, or NULL. */
+static const char *share(MPI_Comm node)
+{
+    struct shared *own;
+    MPI_Aint bytes;
+    int unit;
+
+    if (MPI_Win_allocate_shared(rank == 0 ? sizeof *own : 0, 1, MPI_INFO_NULL, node, &own,
+                                &window) ||
+        MPI_Win_shared_query(window, 0, &bytes, &unit, &shared))
+        return "no shared memory for the barrier before each call (MPI_Win_allocate_shared fails): "
+               "is /dev/shm full?";
+    if (rank == 0) {
+        atomic_store(&shared->arrived, 0);
+        atomic_store(&shared->round, 0);
+    }
+    return NULL;
+}
+
+bool gate_init(MPI_Comm over)
 {
     MPI_Comm node;
     int node_size;
+    bool good = true;
 
     MPI_Comm_dup(over, &comm);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &node_size);
-    if (node_size == size) {
-        MPI_Aint bytes;
-        int unit;
-        MPI_Win_allocate_shared(rank == 0 ? sizeof *shared : 0, 1, MPI_INFO_NULL, node, &shared,
-                                &window);
-        MPI_Win_shared_query(window, 0, &bytes, &unit, &shared);
-        if (rank == 0) {
-            atomic_store(&shared->arrived, 0);
-            atomic_store(&shared->round, 0);
-        }
-        MPI_Barrier(comm);
-    }
+    if (node_size == size)
+        good = all_well(comm, share(node));
+    if (!good)
+        window = MPI_WIN_NULL; /* to free it takes all ranks */
     ahead = LEAST_WINDOW;
     judged = false;
     MPI_Comm_free(&node);
+    return good;
 }
 
 static double pass_shared(void)

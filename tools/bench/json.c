@@ -41,6 +41,18 @@ static struct json_object *json_machine(void)
 /* libmpi's, see mpich/site.h. Weak: another MPI library has no site's file. */
 extern const char *MPIDI_NUMACOLL_site_line(int number) __attribute__((weak));
 
+const char *json_site_value(const char *variable)
+{
+    size_t n = strlen(variable);
+    const char *line;
+
+    for (int i = 0; MPIDI_NUMACOLL_site_line && (line = MPIDI_NUMACOLL_site_line(i)); i++) {
+        if (!strncmp(line, variable, n) && line[n] == '=')
+            return line + n + 1;
+    }
+    return NULL;
+}
+
 /* Adds a setting NAME=value. */
 static void add_setting(struct json_object *j, const char *text)
 {
@@ -58,7 +70,7 @@ void json_environment_is(struct json_object *environment)
     environment_elsewhere = environment;
 }
 
-/* The control variables that are set in the environment or by the site's file. */
+/* The control variables that are set in the environment, which counts, or by the site's file. */
 static struct json_object *json_environment(void)
 {
     struct json_object *j;
@@ -68,12 +80,12 @@ static struct json_object *json_environment(void)
     if (environment_elsewhere)
         return json_object_get(environment_elsewhere);
     j = json_object_new_object();
+    for (int i = 0; MPIDI_NUMACOLL_site_line && (line = MPIDI_NUMACOLL_site_line(i)); i++)
+        add_setting(j, line);
     for (char **e = environ; *e; e++) {
         if (strchr(*e, '=') && !strncmp(*e, prefix, strlen(prefix)))
             add_setting(j, *e);
     }
-    for (int i = 0; MPIDI_NUMACOLL_site_line && (line = MPIDI_NUMACOLL_site_line(i)); i++)
-        add_setting(j, line);
     return j;
 }
 
@@ -114,6 +126,7 @@ static struct json_object *json_options(const struct options *o)
     add_text(j, "skew", skew);
     add_text(j, "counts", counts_names[o->counts]);
     json_object_object_add(j, "use", json_object_new_boolean(o->use));
+    json_object_object_add(j, "selection_files", json_object_new_boolean(o->selection_files));
     add_text(j, "baseline", o->algorithms[o->baseline].label);
     return j;
 }

@@ -8,6 +8,8 @@
 
 #include <json-c/json.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +189,75 @@ static void free_parties(void)
 
 /* ---- launching ---- */
 
+static pid_t running; /* the launch, and its group of processes; 0: there is none */
+
+/* Ends the launch as this process is ended. Ranks may catch a signal that their launcher hands on,
+ * as libfabric does in MPICH's, and go on; a launcher that is killed takes its ranks along. */
+static void end(int by)
+{
+    enum { TIMES = 20, MILLISECONDS = 100 };
+
+    if (running > 0)
+        kill(-running, by);
+    for (int i = 0; i < TIMES && running > 0 && !kill(-running, 0); i++) {
+        poll(NULL, 0, MILLISECONDS);
+        waitpid(running, NULL, WNOHANG);
+    }
+    if (running > 0)
+        kill(-running, SIGKILL);
+    signal(by, SIG_DFL);
+    raise(by);
+}
+
+/* Lets the launch end with this process. What nohup, or a shell for its background, has this
+ * process ignore stays ignored. */
+static void end_together(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+
+    for (int i = 0; i < 3; i++) {
+        if (signal(signals[i], SIG_IGN) != SIG_IGN)
+            signal(signals[i], end);
+    }
+}
+
+/* Starts a command, in a group of its own. Returns the end of a pipe from its stdout, or -1. */
+static int start(const char *command)
+{
+    int ends[2];
+
+    if (pipe(ends))
+        return -1;
+    running = fork();
+    if (running == 0) {
+        setpgid(0, 0);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl("/bin/sh", "sh", "-c", command, (char *) NULL);
+        _exit(127);
+    }
+    if (running > 0)
+        setpgid(running, running); /* whichever of the two is first */
+    close(ends[1]);
+    return ends[0];
+}
+
+/* Runs a command, and reads JSON from its stdout. Returns what waitpid() says of it, or -1. */
+static int run(const char *command, struct json_object **json)
+{
+    int from = start(command), ended = -1;
+
+    if (from >= 0) {
+        *json = json_object_from_fd(from);
+        close(from);
+    }
+    if (running > 0 && waitpid(running, &ended, 0) < 0)
+        ended = -1;
+    running = 0;
+    return ended;
+}
+
 static void say(int p, int k, const char *what)
 {
     fprintf(stderr, "numacoll-bench: launch %d: %s: %s\n", k + 1, party[p].command, what);
@@ -230,20 +301,20 @@ static const char *check_document(int p, int k, struct json_object *j)
     return NULL;
 }
 
-/* Returns the exit status. A numacoll-bench that refuses its words has said why. */
+/* Returns the exit status. A numacoll-bench that refuses its words has said why; but a shell that
+ * does not understand the command has the same exit status. */
 static int launch(const struct options *o, int p, int k)
 {
     char *command = command_of_launch(o, p, k);
-    FILE *output = command ? popen(command, "r") : NULL;
-    struct json_object *j = output ? json_object_from_fd(fileno(output)) : NULL;
-    int ended = output ? pclose(output) : -1;
+    struct json_object *j = NULL;
+    int ended = command ? run(command, &j) : -1;
     int status = ended >= 0 && WIFEXITED(ended) ? WEXITSTATUS(ended) : EXIT_FAILURE;
     const char *problem = status == 0 ? check_document(p, k, j) : NULL;
     char text[64];
 
     free(command);
     json_object_put(j);
-    if (status && status != WRONG_INPUT) {
+    if (status) {
         if (ended < 0)
             snprintf(text, sizeof text, "cannot be started");
         else if (WIFSIGNALED(ended))
@@ -251,7 +322,7 @@ static int launch(const struct options *o, int p, int k)
         else
             snprintf(text, sizeof text, "exit status %d", status);
         say(p, k, text);
-        status = EXIT_FAILURE;
+        status = status == WRONG_INPUT ? WRONG_INPUT : EXIT_FAILURE;
     }
     if (problem) {
         say(p, k, problem);
@@ -380,8 +451,10 @@ int launches_run(const struct options *o)
         problem = make_parties(o);
     if (problem)
         fprintf(stderr, "numacoll-bench: %s\n", problem);
-    else
+    else {
+        end_together();
         status = launch_all(o);
+    }
     if (!problem && status == EXIT_SUCCESS)
         status = write_all(o);
     free_parties();

@@ -132,7 +132,7 @@ static bool measure_on(const struct options *o, int n, struct measurement *measu
 
     MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
     if (comm != MPI_COMM_NULL) {
-        gate_init(comm);
+        good = gate_init(comm);
         for (int c = 0; c < o->collective_count && good; c++) {
             measurements[c].collective = o->collectives[c];
             good = measure(o, comm, &measurements[c]);
@@ -165,7 +165,7 @@ static int run(struct options *o)
         progress_begin(options_rounds_in_all(o), o->seconds);
     for (int i = 0; i < o->rank_count_count && good; i++)
         good = measure_on(o, o->rank_counts[i], &all[i * o->collective_count]);
-    good = raw_close(o) && good;
+    good = raw_close(o, good) && good;
     if (good && rank == 0)
         good = results_finish(o, all, o->collective_count * o->rank_count_count);
     measurements_free(all, o->collective_count * o->rank_count_count);
@@ -173,27 +173,33 @@ static int run(struct options *o)
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* What is done by one process. launched: its rank, if it was started by a launcher; else NULL. */
-static int run_alone(const struct options *o, const char *launched)
+/* What is done by one process. variable: in which a launcher, if one started it, tells its rank;
+ * else NULL. */
+static int run_alone(const struct options *o, const char *variable)
 {
-    if (!launched)
+    if (!variable)
         return o->launches ? launches_run(o) : results_run(o);
-    if (atoi(launched) == 0)
-        fprintf(stderr, "numacoll-bench: --%s: must be without mpiexec, by one process\n",
-                o->launches ? "launches" : "results");
+    if (atoi(getenv(variable)) == 0)
+        fprintf(stderr,
+                "numacoll-bench: --%s: must be without mpiexec, by one process; %s is set, which "
+                "env -u %s numacoll-bench .. leaves out\n",
+                o->launches ? "launches" : "results", variable, variable);
     return WRONG_INPUT;
 }
 
 int main(int argc, char **argv)
 {
     static struct options options;
-    const char *launched = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
+    const char *variable = getenv("PMI_RANK")    ? "PMI_RANK"
+                           : getenv("PMIX_RANK") ? "PMIX_RANK"
+                                                 : NULL;
+    const char *launched = variable ? getenv(variable) : NULL;
     const char *problem;
     int status;
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
     if (options.launches || options.results)
-        return run_alone(&options, launched);
+        return run_alone(&options, variable);
     /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice, or
      * that of selection files */
     problem = switch_environment(&options);

@@ -80,14 +80,25 @@ static int make(const struct bench *b, const struct call *c)
     }
 }
 
+/* The bytes that this rank has received, which begin at *result. Of one core's copy only the rank
+ * that copies has some. */
+static size_t received(const struct bench *b, const struct call *c, const unsigned char **result)
+{
+    size_t n = collective_result(b->collective, c, result);
+
+    if (c->kind == KIND_MEMCPY || c->kind == KIND_STREAMED) {
+        *result = c->copy;
+        return c->rank == c->root ? n : 0;
+    }
+    return collective_receives(b->collective, c) ? n : 0;
+}
+
 /* Reads what this rank has received, every byte, as a program that needs it. In several sums, so
  * that it is done as fast as memory gives it. */
 static uint64_t read_result(const struct bench *b, const struct call *c)
 {
     const unsigned char *result;
-    size_t n = collective_receives(b->collective, c) ? collective_result(b->collective, c, &result)
-                                                     : 0,
-           at = 0;
+    size_t n = received(b, c, &result), at = 0;
     uint64_t sum[4] = {0}, word[4];
 
     for (; at + sizeof word <= n; at += sizeof word) {
@@ -131,6 +142,15 @@ static int dropped_of(int n)
     return n >= MIN_CALLS ? DROPPED : 1;
 }
 
+/* The root of call i of a block, of which those that are not timed have numbers below 0. Each block
+ * of timed calls goes on where the one before it ended: so every rank is root of equally many. */
+static int root_of(const struct bench *b, int a, int i)
+{
+    bool rotates = b->options->rotate_root && b->collective->rooted;
+
+    return rotates ? ((b->next_root[a] + i) % b->ranks + b->ranks) % b->ranks : 0;
+}
+
 /* Makes the calls of a block: the dropped ones and n timed ones. Returns the first thing that is
  * wrong, or NULL. */
 static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, double *times,
@@ -144,7 +164,7 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
         double us;
         bool is_late;
         const char *wrong;
-        c.root = b->options->rotate_root && b->collective->rooted ? (i + dropped) % b->ranks : 0;
+        c.root = root_of(b, a, i);
         c.seed = b->seed += i < 0;
         wrong = timed_call(b, &c, i < 0, &us, &is_late);
         if (i >= 0) {
@@ -153,6 +173,7 @@ static const char *calls_in_a_row(struct bench *b, size_t m, int a, int n, doubl
         }
         problem = problem ? problem : wrong;
     }
+    b->next_root[a] = (b->next_root[a] + n) % b->ranks;
     return problem;
 }
 

@@ -19,8 +19,9 @@ struct bench {
     MPI_Comm comms[MAX_ALGORITHMS]; /* of each algorithm: comm, or one of its own */
     int rank, ranks;
     struct pool pool;
-    unsigned seed; /* of the last verified call; equal on all ranks */
-    uint64_t call; /* number of the next call; equal on all ranks */
+    int next_root[MAX_ALGORITHMS]; /* with --rotate-root, of the next timed call */
+    unsigned seed;                 /* of the last verified call; equal on all ranks */
+    uint64_t call;                 /* number of the next call; equal on all ranks */
     uint64_t read; /* sum of what --use has read: a compiler must not leave that out */
 };
 

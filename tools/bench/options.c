@@ -53,7 +53,7 @@ static const struct argp_option choices[] = {
     {"sizes", 's', "LO:HI,..", 0,
      "bytes, doubling from LO to HI, or single sizes; suffixes K and M (1:4M)", MEASURED},
     {"ranks", 'n', "N1,N2", 0, "the first N1 ranks, then the first N2 (all)", MEASURED},
-    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (5)", MEASURED},
+    {"rounds", 'r', "N", 0, "rounds, 1 to 100 (6)", MEASURED},
     {"seconds", 't', "S", 0, "how long the run may take, about (20)", MEASURED},
     {"error", KEY_ERROR, "F", 0,
      "rounds until the medians are known to this fraction, as 1%, or the time is up", MEASURED},
@@ -185,28 +185,35 @@ static void parse_sizes(struct argp_state *state, struct options *o, const char 
 
 static void parse_ranks(struct argp_state *state, struct options *o, const char *text)
 {
-    char *copy = strdup(text), *rest = NULL;
+    char *copy = strdup(text), *rest = copy;
 
     o->rank_count_count = 0;
-    for (char *n = strtok_r(copy, ",", &rest); n; n = strtok_r(NULL, ",", &rest)) {
+    for (char *word; (word = strsep(&rest, ","));) {
+        int n = argument_number("--ranks=", word, 2, 1 << 30);
         if (o->rank_count_count == MAX_RANK_COUNTS)
             refuse(state, "--ranks=%s: more than %d", text, MAX_RANK_COUNTS);
-        o->rank_counts[o->rank_count_count++] = argument_number("--ranks=", n, 2, 1 << 30);
+        for (int i = 0; i < o->rank_count_count; i++) {
+            if (o->rank_counts[i] == n)
+                refuse(state, "--ranks=%s: has %d twice", text, n);
+        }
+        o->rank_counts[o->rank_count_count++] = n;
     }
-    if (o->rank_count_count == 0)
-        refuse(state, "--ranks=%s: must be numbers of ranks, each at least 2", text);
     free(copy);
 }
 
 static void parse_collectives(struct argp_state *state, struct options *o, const char *text)
 {
-    char *copy = strdup(text), *rest = NULL, known[512];
+    char *copy = strdup(text), *rest = copy, known[512];
 
-    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+    for (char *name; (name = strsep(&rest, ","));) {
         const struct collective *c = collective_find(name);
         collective_names(known, sizeof known);
         if (!c)
-            refuse(state, "%s: no such collective; there are %s", name, known);
+            refuse(state, "%s: no such collective; there are %s", *name ? name : "''", known);
+        for (int i = 0; i < o->collective_count; i++) {
+            if (o->collectives[i] == c)
+                refuse(state, "%s: is named twice", name);
+        }
         if (o->collective_count == MAX_COLLECTIVES)
             refuse(state, "%s: more than %d collectives", name, MAX_COLLECTIVES);
         o->collectives[o->collective_count++] = c;
@@ -334,6 +341,8 @@ static void check_launches(struct argp_state *state, const struct options *o)
                o->launches ? "--launches" : o->words[0].text);
     if (o->algorithm_count + o->other_count > MAX_ALGORITHMS)
         refuse(state, "--other: must be at most %d algorithms with it", MAX_ALGORITHMS);
+    if (o->tolerance && !o->compare)
+        refuse(state, "--tolerance=%g: needs --compare", o->tolerance);
     if (o->compare && o->format != FORMAT_TABLE)
         refuse(state, "--compare: must be without --format");
 }
@@ -354,6 +363,8 @@ static void finish(struct argp_state *state, struct options *o)
         copies_add(state, o, "streamed", KIND_STREAMED);
     baseline_find(state, o);
     check_launches(state, o);
+    if (!o->tolerance)
+        o->tolerance = 0.05;
 }
 
 /* ---- one option ---- */
@@ -511,7 +522,7 @@ static bool parse_one(struct argp_state *state, struct options *o, int key, cons
 
 static void set_defaults(struct argp_state *state, struct options *o)
 {
-    *o = (struct options){.rounds = 5, .seconds = 20, .tolerance = 0.05};
+    *o = (struct options){.rounds = 6, .seconds = 20};
     algorithms_parse(state, o, PLAIN ? "auto" : "auto,numacoll");
     parse_sizes(state, o, "1:4M");
 }

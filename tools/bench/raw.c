@@ -1,4 +1,5 @@
-/* The file of --raw: a line for each timed call. Rank 0 calls these functions. */
+/* The file of --raw: a line for each timed call. Rank 0 calls these functions. The lines are in a
+ * temporary file until the end, so that a run that is given up leaves an older file as it was. */
 
 #include "bench.h"
 
@@ -10,9 +11,9 @@ bool raw_open(const struct options *o)
 {
     if (!o->raw)
         return true;
-    file = fopen(o->raw, "w");
+    file = tmpfile();
     if (!file) {
-        perror(o->raw);
+        perror("--raw: a temporary file");
         return false;
     }
     fprintf(file, "collective,ranks,bytes,algorithm,round,repetition,us,left_out\n");
@@ -34,10 +35,29 @@ void raw_write(const char *collective, int ranks, size_t bytes, const char *algo
     }
 }
 
-bool raw_close(const struct options *o)
+/* Copies the temporary file to the one of --raw. */
+static bool keep(const struct options *o)
 {
-    bool good = !file || csv_close(file, o->raw);
+    FILE *to = fopen(o->raw, "w");
+    char text[65536];
+    size_t n;
 
+    if (!to) {
+        perror(o->raw);
+        return false;
+    }
+    rewind(file);
+    while ((n = fread(text, 1, sizeof text, file)) > 0)
+        fwrite(text, 1, n, to);
+    return csv_close(to, o->raw);
+}
+
+bool raw_close(const struct options *o, bool wanted)
+{
+    bool good = !file || !wanted || keep(o);
+
+    if (file)
+        good = csv_close(file, "--raw: a temporary file") && good;
     file = NULL;
     return good;
 }

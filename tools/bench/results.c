@@ -9,7 +9,12 @@ bool results_finish(const struct options *o, const struct measurement *all, int 
 {
     bool good = files_write(o, all, n);
 
-    return (!o->compare || compare(o, all, n)) && good;
+    good = (!o->compare || compare(o, all, n)) && good;
+    if (fflush(stdout) || ferror(stdout)) {
+        perror("numacoll-bench: standard output");
+        good = false;
+    }
+    return good;
 }
 
 int results_write(const struct options *o, const struct measurement *all, int n)
@@ -23,6 +28,7 @@ struct options results_options(const struct options *measured, const struct opti
 {
     struct options o = *measured;
 
+    o.results = asked->results;
     o.csv = asked->csv;
     o.json = asked->json;
     o.plot = asked->plot;

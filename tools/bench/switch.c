@@ -21,8 +21,13 @@ struct variable {
     int saved;                   /* the value before it was written */
 };
 
+static const char *const selection_file[] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE",
+                                             "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE",
+                                             "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"};
+enum { SELECTION_FILES = 3 };
 static struct json_object *all_numbers;
 static bool files_choose; /* for auto */
+static int segments;      /* of a node's budget */
 static struct variable algorithm, fallback, others[MAX_PARAMETERS + 2];
 static int other_count; /* variables that switch_on has written */
 static const struct collective *opened;
@@ -211,18 +216,6 @@ static void device_chooses(const char *collective)
     setenv(name, !numbers || json_object_object_get_ex(numbers, "auto", NULL) ? "auto" : "mpir", 1);
 }
 
-/* The segments of all variants are there at once: each is to find the room that it would have alone
- * in MPICH's default limit. */
-static void make_room(int algorithms)
-{
-    enum { DEFAULT_KIB = 65536, MOST_KIB = 2097151 };
-    char text[16];
-    int most = MOST_KIB / DEFAULT_KIB, n = algorithms < most ? algorithms : most;
-
-    snprintf(text, sizeof text, "%d", n * DEFAULT_KIB);
-    setenv("MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", text, 0);
-}
-
 const char *switch_environment(const struct options *o)
 {
     const char *error;
@@ -230,7 +223,7 @@ const char *switch_environment(const struct options *o)
     if (PLAIN)
         return NULL;
     files_choose = o->selection_files;
-    make_room(o->algorithm_count);
+    segments = o->algorithm_count;
     switch_load();
     error = set_for_launch(o);
     if (error)
@@ -238,12 +231,48 @@ const char *switch_environment(const struct options *o)
     geometry_listen(o);
     setenv(PREFIX "COLLECTIVES", "none", 1);
     if (!files_choose) {
-        setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
-        setenv("MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
-        setenv("MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE", "", 1);
+        for (int i = 0; i < SELECTION_FILES; i++)
+            setenv(selection_file[i], "", 1);
     }
     collective_each(device_chooses);
     return NULL;
+}
+
+/* The segments of all variants are there at once: each is to find the room that it would have alone
+ * in the node's budget, which the site's file may have changed. What the environment says counts.
+ */
+static void make_room(void)
+{
+    static const char name[] = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE";
+    const long long most = 2097151; /* KiB: MPICH reckons with ints of bytes beyond that */
+    MPI_T_cvar_handle handle;
+    int index, count, limit;
+    char text[16];
+
+    if (getenv(name) || MPI_T_cvar_get_index(name, &index) ||
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count))
+        return;
+    MPI_T_cvar_read(handle, &limit);
+    if ((long long) limit * segments > most)
+        limit = limit > most ? limit : (int) most;
+    else
+        limit *= segments;
+    MPI_T_cvar_write(handle, &limit);
+    MPI_T_cvar_handle_free(&handle);
+    snprintf(text, sizeof text, "%d", limit);
+    setenv(name, text, 1); /* for JSON */
+}
+
+/* Whether the environment or the site's file names a file to select by. */
+static bool names_file(void)
+{
+    for (int i = 0; i < SELECTION_FILES; i++) {
+        const char *file = getenv(selection_file[i]);
+        file = file ? file : json_site_value(selection_file[i]);
+        if (file && *file)
+            return true;
+    }
+    return false;
 }
 
 const char *switch_init(void)
@@ -251,7 +280,13 @@ const char *switch_init(void)
     int provided;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    return PLAIN || all_numbers ? NULL : "cannot read " NUMACOLL_SHARE "/algorithms.json";
+    if (PLAIN)
+        return NULL;
+    make_room();
+    if (files_choose && !names_file())
+        return "--selection-files: needs a file, in MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE or "
+               "one of its kind";
+    return all_numbers ? NULL : "cannot read " NUMACOLL_SHARE "/algorithms.json";
 }
 
 void switch_finish(void)

@@ -83,6 +83,7 @@ struct options {
     enum output output;
     const char *plot; /* a file, or NULL */
     enum over over;
+    uint64_t given;          /* a bit for each option that is given */
     uint64_t from, to, step; /* of what a table is over; step 0: the next is the double */
     uint64_t message;        /* bytes */
     /* queue: 0 where not given */

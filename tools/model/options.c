@@ -89,8 +89,11 @@ enum {
     KEY_CALL,
     KEY_CACHED,
     KEY_STREAMING,
-    KEY_FRAGMENT_RULE
+    KEY_FRAGMENT_RULE,
+    KEY_RANKS, /* -n of tree */
+    KEYS
 };
+_Static_assert(KEYS - KEY_CSV <= 64, "a bit for each in struct options");
 
 enum {
     OF_QUEUE = 1 << QUEUE,
@@ -295,6 +298,35 @@ static void set_defaults(struct options *o)
     parse_links(&o->links, "", "");
 }
 
+static bool is_given(const struct options *o, int key)
+{
+    return o->given >> (key - KEY_CSV) & 1;
+}
+
+/* Ends the process if an option is given that rows over something, or --table, would ignore. */
+static void refuse_ignored(const struct options *o)
+{
+    static const struct {
+        enum over over;
+        int key;
+        const char *option;
+    } varied[] = {{OVER_FRAGMENT, KEY_FRAGMENT, "fragment"}, {OVER_SLOTS, KEY_SLOTS, "slots"},
+                  {OVER_MESSAGE, KEY_MESSAGE, "message"},    {OVER_DEGREE, KEY_DEGREE, "degree"},
+                  {OVER_SEGMENT, KEY_DEGREE, "degree"},      {OVER_RANKS, KEY_RANKS, "np"}};
+    const uint64_t with_table = 1 | 1 << (KEY_JSON - KEY_CSV) | 1 << (KEY_PLOT - KEY_CSV) |
+                                1 << (KEY_TABLE - KEY_CSV);
+
+    for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
+        if (o->over == varied[i].over && is_given(o, varied[i].key))
+            errx(WRONG_ARGUMENTS, "--%s: must not be with --over=%s", varied[i].option,
+                 over_names[o->over]);
+    }
+    if (o->over == OVER_NOTHING && (o->from || o->to || o->step))
+        errx(WRONG_ARGUMENTS, "--from, --to, --step: need --over");
+    if (o->table && o->given & ~with_table)
+        errx(WRONG_ARGUMENTS, "--table: must be alone, but for --csv, --json and --plot");
+}
+
 /* Ranges that are not given; and what cannot be together. */
 static void finish(struct options *o, unsigned words)
 {
@@ -307,6 +339,7 @@ static void finish(struct options *o, unsigned words)
                 [OVER_RANKS] = 1024};
     enum { MOST_ROWS = 100000 };
 
+    refuse_ignored(o);
     if (!o->step)
         o->step = o->over == OVER_DEGREE ? 1 : o->over == OVER_FRAGMENT ? 4096 : 0;
     o->from = o->from ? o->from : from[o->over];
@@ -322,8 +355,9 @@ static void finish(struct options *o, unsigned words)
              MAX_RANKS);
     if (o->over == OVER_DEGREE && o->from < 2)
         errx(WRONG_ARGUMENTS, "--from=%llu: must be at least 2", (unsigned long long) o->from);
-    if (o->fragment && o->slots && o->queue)
-        errx(WRONG_ARGUMENTS, "--queue: must not be with both --fragment and --slots");
+    if ((o->fragment || o->over == OVER_FRAGMENT) && (o->slots || o->over == OVER_SLOTS) &&
+        o->queue)
+        errx(WRONG_ARGUMENTS, "--queue: must not be with both fragments and slots");
     if (*commands[o->command].words && words == 0)
         errx(WRONG_ARGUMENTS, "%s: must be followed by a collective: numacoll-model %s %s",
              commands[o->command].name, commands[o->command].name, commands[o->command].words);
@@ -416,8 +450,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
 
+    if (key >= KEY_CSV && key < KEYS)
+        o->given |= (uint64_t) 1 << (key - KEY_CSV);
     switch (key) {
         case 'n':
+            o->given |= (uint64_t) 1 << (KEY_RANKS - KEY_CSV);
             o->ranks = argument_number("-n ", arg, 1, MAX_RANKS);
             break;
         case KEY_LINES:

@@ -106,6 +106,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         case KEY_DOT:
             o->output = OUTPUT_DOT;
             break;
+        case ARGP_KEY_END:
+            if (o->rank && o->output != OUTPUT_TEXT)
+                errx(EXIT_FAILURE,
+                     "--rank: must be without --json and --dot, which have all ranks");
+            break;
         case ARGP_KEY_ARG:
             errx(EXIT_FAILURE, "%s: must be an option; --help lists them", arg);
         case ARGP_KEY_INIT:
