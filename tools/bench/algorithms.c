@@ -138,6 +138,15 @@ bool algorithm_is_numacoll(const struct algorithm *a)
     return !strcmp(a->name, "numacoll");
 }
 
+int algorithms_of_numacoll(const struct options *o)
+{
+    int n = 0;
+
+    for (int a = 0; a < o->algorithm_count; a++)
+        n += algorithm_is_numacoll(&o->algorithms[a]);
+    return n;
+}
+
 /* ---- sweeps ---- */
 
 void sweep_parse(struct argp_state *state, struct options *o, const char *text)

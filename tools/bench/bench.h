@@ -198,6 +198,9 @@ void options_parse(struct options *options, int argc, char **argv, int rank);
 
 bool algorithm_is_numacoll(const struct algorithm *algorithm);
 
+/* How many of the algorithms are. */
+int algorithms_of_numacoll(const struct options *options);
+
 /* The number of sizes that are measured: 1 for a collective without a size. */
 int options_sizes_of(const struct options *options, const struct collective *collective);
 

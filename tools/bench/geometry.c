@@ -47,16 +47,6 @@ static bool names_queue(const struct algorithm *a)
     return false;
 }
 
-/* How many of the algorithms are numacoll's. */
-static int count_own(const struct options *o)
-{
-    int own = 0;
-
-    for (int a = 0; a < o->algorithm_count; a++)
-        own += algorithm_is_numacoll(&o->algorithms[a]);
-    return own;
-}
-
 /* Algorithms are compared with the queues that they ask for, unless no message goes through the
  * slots of a queue, and their text names no queue. The only one of numacoll that names none has the
  * queue that a job would have. */
@@ -64,7 +54,7 @@ static const char *check_budget(const struct bench *b, int a, unsigned long long
 {
     unsigned long long shortened = switch_shortened();
     bool named = names_queue(&b->options->algorithms[a]);
-    bool alone = !named && count_own(b->options) == 1;
+    bool alone = !named && algorithms_of_numacoll(b->options) == 1;
 
     return (named && shortened > before) ||
                    (!alone && largest_size(b) > NC_INLINE_BYTES && shortened)

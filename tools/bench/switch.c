@@ -27,7 +27,7 @@ static const char *const selection_file[] = {"MPIR_CVAR_COLL_SELECTION_TUNING_JS
 enum { SELECTION_FILES = 3 };
 static struct json_object *all_numbers;
 static bool files_choose; /* for auto */
-static int segments;      /* of a node's budget */
+static int budgets;       /* so many times the node's budget is what the variants get */
 static struct variable algorithm, fallback, others[MAX_PARAMETERS + 2];
 static int other_count; /* variables that switch_on has written */
 static const struct collective *opened;
@@ -223,7 +223,8 @@ const char *switch_environment(const struct options *o)
     if (PLAIN)
         return NULL;
     files_choose = o->selection_files;
-    segments = o->algorithm_count;
+    /* rings for long messages take at most a quarter of it (core/nc_layout, nc_geometry_share) */
+    budgets = o->algorithm_count * (algorithms_of_numacoll(o) > 1 ? 4 : 1);
     switch_load();
     error = set_for_launch(o);
     if (error)
@@ -238,9 +239,10 @@ const char *switch_environment(const struct options *o)
     return NULL;
 }
 
-/* The segments of all variants are there at once: each is to find the room that it would have alone
- * in the node's budget, which the site's file may have changed. What the environment says counts.
- */
+/* The segments of all variants are there at once. One variant of numacoll is to find the room that
+ * a job has in the node's budget, which the site's file may have changed; several the room for the
+ * queues that they ask for, or one would be shortened and the others not. What the environment says
+ * counts. */
 static void make_room(void)
 {
     static const char name[] = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE";
@@ -253,10 +255,10 @@ static void make_room(void)
         MPI_T_cvar_handle_alloc(index, NULL, &handle, &count))
         return;
     MPI_T_cvar_read(handle, &limit);
-    if ((long long) limit * segments > most)
+    if ((long long) limit * budgets > most)
         limit = limit > most ? limit : (int) most;
     else
-        limit *= segments;
+        limit *= budgets;
     MPI_T_cvar_write(handle, &limit);
     MPI_T_cvar_handle_free(&handle);
     snprintf(text, sizeof text, "%d", limit);
