@@ -12,9 +12,10 @@ LEAST = 0.01  # seconds that numacoll-bench may be given
 START = 0.5  # seconds that a launch takes beside what it is given, about
 ASKING = 20  # seconds, at most, of a launch that only says on what machine it is
 
-# KiB of shared memory that a communicator's node may take, and the value of MPICH's variable for it
-# where it is not set; a launch makes a communicator for each algorithm, a job has those it needs
-LIMIT, LIMIT_KIB = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", "65536"
+# KiB of shared memory that the communicators of a node may take, and how many MPICH reckons with at
+# most; a launch makes a communicator for each algorithm, a job has those it needs. Where the
+# environment does not say how many, numacoll-bench makes room
+LIMIT, MOST_KIB = "MPIR_CVAR_COLL_SHM_LIMIT_PER_NODE", 2097151
 # Keeps a processor busy as long as the process that started it lives
 KEEP_BUSY = """
 import os, sys
@@ -80,9 +81,9 @@ def beside(state):
 def environment(group, settings):
     """That of a launch: room for a communicator of each algorithm."""
     env = {**os.environ, **(settings or {})}
-    limit = env.get(LIMIT, LIMIT_KIB)
+    limit = env.get(LIMIT, "")
     if limit.isdigit():  # else MPICH says what is wrong with it
-        env[LIMIT] = str(int(limit) * len(group.labels))
+        env[LIMIT] = str(max(int(limit), min(int(limit) * len(group.labels), MOST_KIB)))
     return env
 
 
@@ -119,7 +120,7 @@ def bench(
         end(process)
     if process.returncode or not file.exists():
         lines = error.strip().splitlines() or [f"exit status {process.returncode}"]
-        return lines[0]
+        return next((line for line in lines if line.startswith("numacoll-bench:")), lines[0])
     result = json.loads(file.read_text())
     file.unlink()
     return result

@@ -12,13 +12,15 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 from . import candidates, constants, decide, launches, options, plan, report, tuned, write
-from .state import Journal, OtherRun
+from .state import Journal, NoJournal, OtherRun
 
 
 NOTHING_FASTER = "nothing was faster in the first launch"
@@ -454,7 +456,7 @@ def say(results, o, left_out):
         print("nothing is faster than the default beyond chance")
     print(f"\nIn {o.output}: mpir.json, ch4.json, posix.json, machine.json. To use them:")
     for name, file in write.settings(o.output).items():
-        print(f"    export {name}={file}")
+        print(f"    export {name}={shlex.quote(str(file))}")
     print("For all users, with MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned:")
     print(f"    numacoll-tune --install {shlex.quote(str(o.output))}")
 
@@ -573,6 +575,8 @@ def tune(place, o):
         journal = Journal(o.output / "journal", run_of(place, o), lambda: begin(place, o, clock))
     except OtherRun as other:
         raise Failed(f"{o.output}/journal is of another run ({other}): remove it to begin anew")
+    except NoJournal as problem:
+        raise Failed(f"{o.output}/journal: {problem}; choose another --output")
     clock.before = journal.before
     o.crowded = dict(zip(o.ranks, journal.head["oversubscribed"]))
     groups = [launches.Group(*g) for g in journal.head["groups"]]
@@ -611,8 +615,10 @@ def check(place, o):
     clock, known = Clock(), tuned.described(o.check)
     if not {"sizes", "launcher", "collectives", "ranks"} <= set(known):
         raise Failed(f"{o.check}: machine.json does not say what was measured")
-    o.sizes, o.output, o.ranks = known["sizes"], o.check, known["ranks"]
+    o.sizes, o.ranks = known["sizes"], known["ranks"]
     o.launcher = o.launcher or known["launcher"]
+    if o.launcher and not shutil.which(o.launcher[0]):
+        raise Failed(f"{o.check}: its launcher {o.launcher[0]} cannot be run: --launcher CMD")
     o.crowded = dict(zip(o.ranks, place.ask(o)))
     chosen = known["chosen"]
     print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
@@ -670,6 +676,9 @@ def install(place, o):
 def main(bin_, share, version, words):
     place = Installation(bin_, share, version)
     o = options.parse(version, write.served(write.read(share)["mpir"]), words)
+    # as Ctrl-C: the launch is ended, and the journal has what was measured
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         if o.install:
             return install(place, o)
@@ -681,9 +690,16 @@ def main(bin_, share, version, words):
         if o.dry_run:
             dry_run(place, o)
             return 0
-        return check(place, o) if o.check else tune(place, o)
+        if not o.check:
+            return tune(place, o)
+        with tempfile.TemporaryDirectory() as folder:
+            o.output = pathlib.Path(folder)
+            return check(place, o)
     except (Failed, tuned.Unusable) as failure:
         print(f"numacoll-tune: {failure}", file=sys.stderr)
+        return 1
+    except OSError as problem:
+        print(f"numacoll-tune: {problem.filename}: {problem.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         then = "" if o.check else "; the same command goes on from here"

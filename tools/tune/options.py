@@ -1,9 +1,11 @@
 """The command line of numacoll-tune."""
 import argparse
+import os
 import pathlib
 import re
 import shlex
 import shutil
+import tempfile
 
 LARGEST = 1 << 30  # bytes
 SIZES, QUICK_SIZES = "4,16,64,256,1K,4K,16K,64K,256K,1M", "4,64,1K,16K,256K,1M"
@@ -104,9 +106,15 @@ def page(text):
     if not shutil.which("gnuplot"):
         raise wrong(text, "left out where there is no gnuplot")
     path = pathlib.Path(text).resolve()
-    if not path.parent.is_dir():
-        raise wrong(text, "in a folder that exists")
+    if not os.access(str(path.parent), os.W_OK) or path.is_dir():
+        raise wrong(text, "a file that can be written")
     return path
+
+
+def named(text):
+    if not text:
+        raise wrong(text, "the name of a folder")
+    return text
 
 
 def parse(version, collectives, words):
@@ -137,7 +145,9 @@ def parse(version, collectives, words):
     )
     p.add_argument("--dry-run", action="store_true", help="only say what would be measured")
     p.add_argument("--report", type=page, metavar="FILE.html", help="also write a page")
-    p.add_argument("--output", metavar="DIR", default="numacoll-tuned", help="(numacoll-tuned)")
+    p.add_argument(
+        "--output", type=named, metavar="DIR", default="numacoll-tuned", help="(numacoll-tuned)"
+    )
     p.add_argument(
         "--check", type=folder, metavar="DIR", help="compare the files of DIR with the default"
     )
@@ -150,10 +160,13 @@ def parse(version, collectives, words):
     p.add_argument("--launcher", type=launcher, metavar="CMD", help="the words before -n (mpiexec)")
     p.add_argument("--version", action="version", version="numacoll-tune " + version)
     o = p.parse_args(words)
-    if o.check and (o.ranks or o.collectives or o.sizes or o.dry_run or o.report):
-        p.error("--check: measures what its DIR was measured with, without other options for that")
-    if o.install and len(words) > (1 if words[0].startswith("--install=") else 2):
+    given = {name for name, value in vars(o).items() if value != p.get_default(name)}
+    if o.install and given != {"install"}:
         p.error("--install: takes DIR alone, and measures nothing")
+    if o.check and not given <= {"check", "quick", "launches", "time", "launcher"}:
+        p.error("--check: measures what its DIR was measured with, without other options for that")
+    if o.dry_run and o.report:
+        p.error("--report: must not be given with --dry-run, which measures nothing")
     o.ranks = o.ranks or [2]
     o.collectives = o.collectives or collectives
     o.sizes = o.sizes or sizes(QUICK_SIZES if o.quick else SIZES)
@@ -166,6 +179,7 @@ def parse(version, collectives, words):
     try:
         if not (o.dry_run or o.check or o.install):
             o.output.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=str(o.output)).close()
     except OSError as problem:
-        p.error(f"--output: {problem.filename}: {problem.strerror}")
+        p.error(f"--output: {o.output}: {problem.strerror}")
     return o

@@ -1,11 +1,19 @@
 """What a run has done so far: a journal, to which every launch is appended at once, so that a run
 that was interrupted goes on from it. The first line says of what run it is."""
+import fcntl
 import json
 import os
 
 
+HEAD = b'{"run": {'  # how a journal begins
+
+
 class OtherRun(Exception):
     """The journal is of a run with other arguments, or on another machine."""
+
+
+class NoJournal(Exception):
+    """The file is somebody else's, or another run writes to it."""
 
 
 class Journal:
@@ -15,13 +23,21 @@ class Journal:
 
     def __init__(self, path, run, describe):
         self.path = path
-        lines = self.whole_lines() if path.exists() else []
-        self.head = lines[0] if lines else {"run": run, **describe()}
+        self.file = open(str(path), "a")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NoJournal("another numacoll-tune is writing to it")
+        lines = self.whole_lines()
+        try:
+            self.head = lines[0] if lines else {"run": run, **describe()}
+        except BaseException:  # there is nothing to go on from
+            os.unlink(str(path))
+            raise
         self.records = lines[1:]
         self.before = sum(line.get("seconds", 0) for line in lines)
         if self.head["run"] != run:
             raise OtherRun(difference(self.head["run"], run))
-        self.file = open(str(path), "a")
         if not lines:
             self.write(self.head)
 
@@ -30,9 +46,15 @@ class Journal:
         cut off the file."""
         text = self.path.read_bytes()
         whole = text[: text.rfind(b"\n") + 1]
+        if not text.startswith(HEAD[: len(text)]):
+            raise NoJournal("it is not a journal of numacoll-tune")
+        try:
+            lines = [json.loads(line) for line in whole.decode().splitlines()]
+        except ValueError as problem:
+            raise NoJournal(str(problem))
         if whole != text:
             os.truncate(str(self.path), len(whole))
-        return [json.loads(line) for line in whole.decode().splitlines()]
+        return lines
 
     def write(self, value):
         self.file.write(json.dumps(value) + "\n")
