@@ -235,8 +235,8 @@ bool MPIDI_NUMACOLL_shared_empty(void *at, size_t bytes)
 void MPIDI_NUMACOLL_shared_part(void)
 {
     if (own.file.base && is_open())
-        mmap(own.file.base, own.file.bytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, own.fd, 0);
+        (void) mmap(own.file.base, own.file.bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, own.fd, 0);
 }
 
 void MPIDI_NUMACOLL_shared_finalize(void)

@@ -151,7 +151,7 @@ static int arena_of(mallctl_function *mallctl, size_t bytes)
 static bool install(mallctl_function *mallctl)
 {
     int large = arena_of(mallctl, NC_SHARED_LEAST);
-    struct hooks *wanted = &hooks;
+    void *wanted = &hooks;
     char name[64];
 
     if (large < 0 || large == arena_of(mallctl, 64))
