@@ -19,18 +19,17 @@ struct file {
 enum { READ = 2, TEXTS = 5, MAX_FILES = TEXTS + MAX_COLLECTIVES * MAX_RANK_COUNTS };
 static char problem[1024];
 
-/* Whether the file can be written; creates it if it does not exist. */
-static const char *open_file(const struct file *file)
+/* Whether the file can be written; creates it if it does not exist. If not, `problem` says why. */
+static bool open_file(const struct file *file)
 {
     FILE *f = fopen(file->name, "a");
 
-    if (!f) {
-        snprintf(problem, sizeof problem, "--%s=%s: cannot be written: %m", file->option,
-                 file->name);
-        return problem;
+    if (f) {
+        fclose(f);
+        return true;
     }
-    fclose(f);
-    return NULL;
+    snprintf(problem, sizeof problem, "--%s=%s: cannot be written: %m", file->option, file->name);
+    return false;
 }
 
 /* Whether two names are of one file; both exist. */
@@ -42,21 +41,22 @@ static bool same_file(const char *a, const char *b)
            sa.st_ino == sb.st_ino;
 }
 
-/* Whether the file can be written, and is none of those before it. */
+/* Whether the file can be written, and is none of those before it. Returns what is wrong, or
+ * NULL. */
 static const char *check_file(struct file *file, const struct file *before)
 {
     bool existed = access(file->name, F_OK) == 0;
-    const char *error = open_file(file);
 
-    file->made = !existed && !error;
-    for (const struct file *f = before; f < file && !error; f++) {
-        if (!f->name || !same_file(f->name, file->name))
-            continue;
-        snprintf(problem, sizeof problem, "--%s=%s --%s=%s: must be different files", f->option,
-                 f->name, file->option, file->name);
-        error = problem;
-    }
-    return error;
+    if (!open_file(file))
+        return problem;
+    file->made = !existed;
+    while (before < file && !(before->name && same_file(before->name, file->name)))
+        before++;
+    if (before == file)
+        return NULL;
+    snprintf(problem, sizeof problem, "--%s=%s --%s=%s: must be different files", before->option,
+             before->name, file->option, file->name);
+    return problem;
 }
 
 /* Names the pictures. Returns how many there are. */

@@ -173,13 +173,13 @@ static int run(struct options *o)
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* What is done by one process. variable: in which a launcher, if one started it, tells its rank;
- * else NULL. */
-static int run_alone(const struct options *o, const char *variable)
+/* What is done by one process. variable: in which a launcher, if one started it, tells its rank,
+ * and that rank; else NULL. */
+static int run_alone(const struct options *o, const char *variable, const char *launched)
 {
-    if (!variable)
+    if (!launched)
         return o->launches ? launches_run(o) : results_run(o);
-    if (atoi(getenv(variable)) == 0)
+    if (atoi(launched) == 0)
         fprintf(stderr,
                 "numacoll-bench: --%s: must be without mpiexec, by one process; %s is set, which "
                 "env -u %s numacoll-bench .. leaves out\n",
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
     if (options.launches || options.results)
-        return run_alone(&options, variable);
+        return run_alone(&options, variable, launched);
     /* MPICH reads its variables in MPI_Init. Then the algorithm `auto` is MPICH's own choice, or
      * that of selection files */
     problem = switch_environment(&options);
