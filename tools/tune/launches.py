@@ -103,7 +103,14 @@ def bench(
     if not all are started alike."""
     names = [again() if label == candidates.AGAIN else label for label in group.labels]
     call = [program, ",".join(group.collectives), "--algorithms", ",".join(names)]
-    call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
+    call += [
+        "--baseline",
+        candidates.DEFAULT,
+        "--sizes",
+        ",".join(map(str, sizes)),
+        "--rounds",
+        str(ROUNDS),
+    ]
     call += ["--seconds", f"{max(LEAST, seconds):.2f}", "--json", str(file), *words]
     call += BUFFERS.get(group.state, OTHER_BUFFERS)
     command = list(launcher)
@@ -164,20 +171,19 @@ def says_crowded(machine):
     return machine.endswith("_crowded") if machine else None
 
 
-def cells_of(result):
-    """[(collective, bytes, label, microseconds, ratio to the first algorithm)]."""
-    labels = {again(): candidates.AGAIN}
-    return [
-        [
-            m["collective"],
-            r["bytes"],
-            labels.get(r["algorithm"], r["algorithm"]),
-            r["median_us"],
-            r["ratio"],
+def cells_of(result, labels):
+    """[(collective, bytes, label, microseconds, ratio to the default)], of each size in the order
+    of labels."""
+    names = {again(): candidates.AGAIN}
+    cells = []
+    for m in result["measurements"]:
+        of = [
+            [m["collective"], r["bytes"], names.get(r["algorithm"], r["algorithm"])]
+            + [r["median_us"], r["ratio"]]
+            for r in m["results"]
         ]
-        for m in result["measurements"]
-        for r in m["results"]
-    ]
+        cells += sorted(of, key=lambda cell: (cell[1], labels.index(cell[2])))
+    return cells
 
 
 def samples(records):

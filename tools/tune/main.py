@@ -323,12 +323,13 @@ def measure(
         began = time.monotonic()
         launcher, file = place.launcher(o, group.ranks), o.output / "launch.json"
         seconds = asked[g] / max(1, plan.pace_of(planned, records))
+        turned = group._replace(labels=plan.order(group.labels, number, count))
         with launches.beside(group.state):
             said = launches.bench(
-                launcher, place.bench, group, o.sizes, seconds, left, file, words, settings
+                launcher, place.bench, turned, o.sizes, seconds, left, file, words, settings
             )
         record = {"group": g, "launch": number, "seconds": time.monotonic() - began}
-        append({**record, **content_of(said)})
+        append({**record, **content_of(said, group.labels)})
         progress.finished(planned[g], record["seconds"])
 
 
@@ -337,9 +338,9 @@ def good(records):
     return sum("cells" in r for r in records)
 
 
-def content_of(said):
-    """What a record has of a launch. One that did not end in time is made again by a run that has
-    more time."""
+def content_of(said, labels):
+    """What a record has of a launch, its cells in the order of the group's labels. One that did not
+    end in time is made again by a run that has more time."""
     if said is None:
         return {"launch": None}
     if isinstance(said, str):
@@ -347,7 +348,7 @@ def content_of(said):
         return {"failed": said}
     if not all(m["common_start"] for m in said["measurements"]):
         raise Failed("the ranks are on several nodes: only one can be tuned")
-    return {"machine": said["machine"], "cells": launches.cells_of(said)}
+    return {"machine": said["machine"], "cells": launches.cells_of(said, labels)}
 
 
 # ---- results ----

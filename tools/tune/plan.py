@@ -58,6 +58,14 @@ def turns(groups, count, one_by_one):
     return [(number, g) for of in together for number in range(count) for g in of]
 
 
+def order(labels, launch, count):
+    """The labels in the order of one of `count` launches. It turns from launch to launch, so that
+    no label is always the first to get memory or behind the same one; a launch that is made again
+    has the order that it had."""
+    at = launch * max(1, len(labels) // count) % len(labels)
+    return labels[at:] + labels[:at]
+
+
 def pace_of(planned, records):
     """The seconds that launches took, over those that were planned for them."""
     as_planned = sum(planned[r["group"]] for r in records)
