@@ -182,6 +182,7 @@ struct options {
     enum format format;
     int launches;                   /* 0: this process is one */
     const char *launcher;           /* the command that starts the ranks of a launch */
+    double timeout;                 /* seconds that a launch may take; INFINITY: no limit */
     const char *others[MAX_OTHERS]; /* commands that start another numacoll-bench */
     int other_count;
     const char *results; /* a file of JSON: nothing is measured */

@@ -191,9 +191,9 @@ static void free_parties(void)
 
 static pid_t running; /* the launch, and its group of processes; 0: there is none */
 
-/* Ends the launch as this process is ended. Ranks may catch a signal that their launcher hands on,
- * as libfabric does in MPICH's, and go on; a launcher that is killed takes its ranks along. */
-static void end(int by)
+/* Ends the launch by a signal. Ranks may catch a signal that their launcher hands on, as libfabric
+ * does in MPICH's, and go on; a launcher that is killed takes its ranks along. */
+static void end_launch(int by)
 {
     enum { TIMES = 20, MILLISECONDS = 100 };
 
@@ -205,6 +205,12 @@ static void end(int by)
     }
     if (running > 0)
         kill(-running, SIGKILL);
+}
+
+/* Ends the launch as this process is ended. */
+static void end(int by)
+{
+    end_launch(by);
     signal(by, SIG_DFL);
     raise(by);
 }
@@ -243,18 +249,71 @@ static int start(const char *command)
     return ends[0];
 }
 
-/* Runs a command, and reads JSON from its stdout. Returns what waitpid() says of it, or -1. */
-static int run(const char *command, struct json_object **json)
+/* Milliseconds for poll() up to a moment of gate_now(), at most as many. */
+static int milliseconds_until(double moment, int most)
 {
-    int from = start(command), ended = -1;
+    double left = 1000 * (moment - gate_now());
 
-    if (from >= 0) {
-        *json = json_object_from_fd(from);
-        close(from);
+    return left <= 0 ? 0 : left < most ? (int) left + 1 : most;
+}
+
+/* What a pipe brings until its end, or until a moment of gate_now(). The caller frees it; NULL: no
+ * memory. */
+static char *read_until(int from, double moment)
+{
+    struct pollfd source = {.fd = from, .events = POLLIN};
+    char *text = NULL, part[4096];
+    size_t length;
+    ssize_t n = 1;
+    FILE *f = open_memstream(&text, &length);
+
+    if (!f)
+        return NULL;
+    while (n > 0 && gate_now() < moment) {
+        if (poll(&source, 1, milliseconds_until(moment, 1000)) <= 0)
+            continue;
+        n = read(from, part, sizeof part);
+        if (n > 0)
+            fwrite(part, 1, (size_t) n, f);
     }
-    if (running > 0 && waitpid(running, &ended, 0) < 0)
-        ended = -1;
+    return fclose(f) ? NULL : text;
+}
+
+enum { NOT_STARTED = -1, TOO_LATE = -2 };
+
+/* Waits until the launch ends, and ends it at a moment of gate_now(). Returns what waitpid() says
+ * of it, or TOO_LATE. */
+static int wait_until(double moment)
+{
+    int ended;
+
+    for (;;) {
+        pid_t pid = waitpid(running, &ended, WNOHANG);
+        if (pid)
+            return pid > 0 ? ended : NOT_STARTED;
+        if (gate_now() >= moment)
+            break;
+        poll(NULL, 0, milliseconds_until(moment, 10));
+    }
+    end_launch(SIGTERM);
+    return TOO_LATE;
+}
+
+/* Runs a command for so many seconds at most, and reads JSON from its stdout. Returns what
+ * waitpid() says of it, NOT_STARTED or TOO_LATE. */
+static int run(const char *command, double seconds, struct json_object **json)
+{
+    double moment = gate_now() + seconds;
+    int from = start(command), ended = NOT_STARTED;
+    char *text = from >= 0 ? read_until(from, moment) : NULL;
+
+    if (from >= 0)
+        close(from);
+    if (running > 0)
+        ended = wait_until(moment);
     running = 0;
+    *json = text ? json_tokener_parse(text) : NULL;
+    free(text);
     return ended;
 }
 
@@ -307,7 +366,7 @@ static int launch(const struct options *o, int p, int k)
 {
     char *command = command_of_launch(o, p, k);
     struct json_object *j = NULL;
-    int ended = command ? run(command, &j) : -1;
+    int ended = command ? run(command, o->timeout, &j) : NOT_STARTED;
     int status = ended >= 0 && WIFEXITED(ended) ? WEXITSTATUS(ended) : EXIT_FAILURE;
     const char *problem = status == 0 ? check_document(p, k, j) : NULL;
     char text[64];
@@ -315,7 +374,9 @@ static int launch(const struct options *o, int p, int k)
     free(command);
     json_object_put(j);
     if (status) {
-        if (ended < 0)
+        if (ended == TOO_LATE)
+            snprintf(text, sizeof text, "ended, because it took more than %g s", o->timeout);
+        else if (ended < 0)
             snprintf(text, sizeof text, "cannot be started");
         else if (WIFSIGNALED(ended))
             snprintf(text, sizeof text, "ended by signal %d", WTERMSIG(ended));

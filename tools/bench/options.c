@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ enum {
     KEY_FORMAT,
     KEY_LAUNCHES,
     KEY_LAUNCHER,
+    KEY_TIMEOUT,
     KEY_OTHER,
     KEY_RESULTS,
     KEY_COMPARE,
@@ -109,6 +111,9 @@ static const struct argp_option choices[] = {
      LAUNCHED},
     {"launcher", KEY_LAUNCHER, "COMMAND", 0,
      "what starts the ranks of a launch, such as \"mpiexec -n 4\"", LAUNCHED},
+    {"timeout", KEY_TIMEOUT, "S", 0,
+     "seconds after which a launch is ended and has failed; 0: never (600, and 10 times --seconds)",
+     LAUNCHED},
     {"other", KEY_OTHER, "COMMAND", 0,
      "another MPI's plain numacoll-bench with its launcher, in turn in each launch; up to 8 of "
      "them",
@@ -259,6 +264,17 @@ static void parse_seconds(struct argp_state *state, struct options *o, const cha
         refuse(state, "--seconds=%s: must be above 0 and at most 1000000", text);
 }
 
+static void parse_timeout(struct argp_state *state, struct options *o, const char *text)
+{
+    char *end;
+
+    o->timeout = strtod(text, &end);
+    if (end == text || *end || !(o->timeout >= 0 && o->timeout <= 1e8))
+        refuse(state, "--timeout=%s: must be 0, for no limit, to 100000000 seconds", text);
+    if (o->timeout == 0)
+        o->timeout = INFINITY;
+}
+
 static void parse_format(struct argp_state *state, struct options *o, const char *text)
 {
     static const char *const names[FORMATS] = {[FORMAT_TABLE] = "table",
@@ -332,8 +348,11 @@ static void check_launches(struct argp_state *state, const struct options *o)
     if (o->launches && !o->launcher)
         refuse(state, "--launches=%d: needs --launcher, such as --launcher \"mpiexec -n 2\"",
                o->launches);
-    if (!o->launches && (o->launcher || o->other_count))
-        refuse(state, "--%s: needs --launches", o->launcher ? "launcher" : "other");
+    if (!o->launches && (o->launcher || o->other_count || o->timeout > 0))
+        refuse(state, "--%s: needs --launches",
+               o->launcher      ? "launcher"
+               : o->other_count ? "other"
+                                : "timeout");
     if (o->results && o->raw)
         refuse(state, "--raw=%s: must be without --results, which has no single calls", o->raw);
     if (o->results && (o->launches || o->word_count))
@@ -345,6 +364,13 @@ static void check_launches(struct argp_state *state, const struct options *o)
         refuse(state, "--tolerance=%g: needs --compare", o->tolerance);
     if (o->compare && o->format != FORMAT_TABLE)
         refuse(state, "--compare: must be without --format");
+}
+
+/* Seconds of a launch without --timeout: so many that none is ended which only takes longer than
+ * --seconds says, as one of many more ranks than processors does. */
+static double usual_timeout(const struct options *o)
+{
+    return 600 + 10 * o->seconds;
 }
 
 static void finish(struct argp_state *state, struct options *o)
@@ -365,6 +391,8 @@ static void finish(struct argp_state *state, struct options *o)
     check_launches(state, o);
     if (!o->tolerance)
         o->tolerance = 0.05;
+    if (!(o->timeout > 0))
+        o->timeout = usual_timeout(o);
 }
 
 /* ---- one option ---- */
@@ -493,6 +521,9 @@ static bool parse_launched(struct argp_state *state, struct options *o, int key,
     switch (key) {
         case KEY_LAUNCHES:
             o->launches = argument_number("--launches=", arg, 1, MAX_UNITS);
+            return true;
+        case KEY_TIMEOUT:
+            parse_timeout(state, o, arg);
             return true;
         case KEY_OTHER:
             if (o->other_count == MAX_OTHERS)

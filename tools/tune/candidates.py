@@ -3,11 +3,11 @@ MPICH's selection files can express. The first is the default; the second is the
 on a communicator of its own, so that its ratio to the first is what chance does."""
 import collections
 import json
-import os
 import re
 import subprocess
 
 DEFAULT = "numacoll"
+AGAIN = "again"  # the default once more; numacoll-bench knows it by another name, see again()
 MPICH = "auto"  # MPICH's own choice, its device included
 
 # ---- what the environment sets ----
@@ -37,12 +37,19 @@ def variables_of(environment):
 
 
 def again(variables):
-    """The default with a parameter that has the value which it has anyway."""
+    """AGAIN for numacoll-bench: the default with a parameter that has the value which it has
+    anyway."""
     rule = variables.get("fragment_rule", BY_DEFAULT["fragment_rule"])
     return "numacoll:fragment_rule=" + rule
 
 
-AGAIN = again(variables_of(os.environ))
+def set_elsewhere(environment, said):
+    """The variables of numacoll that ranks have, but not this process: those of the site's file and
+    of the launcher. environment: of this process; said: what numacoll-bench says that ranks have,
+    in which COLLECTIVES is its own."""
+    ours = {k: v for k, v in said.items() if k.startswith(PREFIX) and k != PREFIX + "COLLECTIVES"}
+    return {k: v for k, v in sorted(ours.items()) if k not in environment}
+
 
 # ---- candidates ----
 

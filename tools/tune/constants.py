@@ -53,7 +53,7 @@ def launch(launcher, program, two, file):
     said = launches.bench(launcher, program, group, SIZES, SECONDS, MOST, file, starts=starts)
     if not isinstance(said, dict):
         return said or "not done in time"
-    return {tuple(cell[:3]): cell[3] for cell in launches.cells_of(said)}
+    return {tuple(cell[:3]): cell[3] for cell in launches.cells_of(said, labels)}
 
 
 def found(predict, aim, low, high):

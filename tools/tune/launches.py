@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from . import candidates
+
 ROUNDS = 3  # of a launch
 LEAST = 0.01  # seconds that numacoll-bench may be given
 START = 0.5  # seconds that a launch takes beside what it is given, about
@@ -78,6 +80,11 @@ def beside(state):
             process.wait()
 
 
+def again():
+    """What numacoll-bench calls the default once more, by the variables of this process."""
+    return candidates.again(candidates.variables_of(os.environ))
+
+
 def environment(group, settings):
     """That of a launch: room for a communicator of each algorithm."""
     env = {**os.environ, **(settings or {})}
@@ -94,8 +101,16 @@ def bench(
     if it is not done when `left` seconds are over. seconds: how long it is to take, about. file:
     where it may write meanwhile. starts: the words before the program, of some of the ranks each,
     if not all are started alike."""
-    call = [program, ",".join(group.collectives), "--algorithms", ",".join(group.labels)]
-    call += ["--sizes", ",".join(map(str, sizes)), "--rounds", str(ROUNDS)]
+    names = [again() if label == candidates.AGAIN else label for label in group.labels]
+    call = [program, ",".join(group.collectives), "--algorithms", ",".join(names)]
+    call += [
+        "--baseline",
+        candidates.DEFAULT,
+        "--sizes",
+        ",".join(map(str, sizes)),
+        "--rounds",
+        str(ROUNDS),
+    ]
     call += ["--seconds", f"{max(LEAST, seconds):.2f}", "--json", str(file), *words]
     call += BUFFERS.get(group.state, OTHER_BUFFERS)
     command = list(launcher)
@@ -126,9 +141,9 @@ def bench(
     return result
 
 
-def crowded(launcher, program, ranks):
-    """Whether ranks that are started so outnumber their processors, by their affinity masks or by a
-    CPU quota, as numacoll sees it; None if it does not say."""
+def ask(launcher, program, ranks):
+    """What numacoll-bench says, as JSON, of ranks that are started so, in a launch that measures
+    nothing; {} if it does not say."""
     call = [program, "barrier", "--algorithms", "numacoll", "--rounds", "1", "--seconds", "0.01"]
     try:
         process = subprocess.Popen(
@@ -139,28 +154,36 @@ def crowded(launcher, program, ranks):
             universal_newlines=True,
         )
     except OSError:
-        return None
+        return {}
     try:
-        text = process.communicate(timeout=ASKING)[0]
-        return says_crowded(json.loads(text)["machine"]["tuned"])
-    except (subprocess.TimeoutExpired, ValueError, KeyError, TypeError):
-        return None
+        said = json.loads(process.communicate(timeout=ASKING)[0])
+        return said if isinstance(said, dict) else {}
+    except (subprocess.TimeoutExpired, ValueError):
+        return {}
     finally:
         end(process)
 
 
 def says_crowded(machine):
-    """machine: its name for tuned files (mpich/tuned.c); "" where libmpi is another."""
+    """Whether ranks outnumber their processors, by their affinity masks or by a CPU quota, as
+    numacoll sees it; None if it does not say. machine: its name for tuned files (mpich/tuned.c);
+    "" where libmpi is another."""
     return machine.endswith("_crowded") if machine else None
 
 
-def cells_of(result):
-    """[(collective, bytes, label, microseconds, ratio to the first algorithm)]."""
-    return [
-        [m["collective"], r["bytes"], r["algorithm"], r["median_us"], r["ratio"]]
-        for m in result["measurements"]
-        for r in m["results"]
-    ]
+def cells_of(result, labels):
+    """[(collective, bytes, label, microseconds, ratio to the default)], of each size in the order
+    of labels."""
+    names = {again(): candidates.AGAIN}
+    cells = []
+    for m in result["measurements"]:
+        of = [
+            [m["collective"], r["bytes"], names.get(r["algorithm"], r["algorithm"])]
+            + [r["median_us"], r["ratio"]]
+            for r in m["results"]
+        ]
+        cells += sorted(of, key=lambda cell: (cell[1], labels.index(cell[2])))
+    return cells
 
 
 def samples(records):

@@ -23,6 +23,7 @@ from . import candidates, constants, decide, launches, options, plan, report, tu
 from .state import Journal, NoJournal, OtherRun
 
 
+FOLDER = "MPIR_CVAR_NUMACOLL_TUNED_FOLDER"
 NOTHING_FASTER = "nothing was faster in the first launch"
 
 
@@ -38,6 +39,7 @@ class Installation:
         self.bench, self.model = (str(bin_ / ("numacoll-" + n)) for n in ("bench", "model"))
         own = [bin_ / "mpiexec.mpich", bin_ / "mpiexec"]  # the former is Debian's name for it
         self.mpiexec = next((str(path) for path in own if path.exists()), "mpiexec")
+        self.said = {}  # {(launcher, ranks): what numacoll-bench says of them}
 
     def launcher(self, o, ranks):
         """The words before -n: bound to cores where there are enough."""
@@ -46,10 +48,18 @@ class Installation:
             *([] if oversubscribed(o, ranks) else ["-bind-to", "core"]),
         ]
 
+    def says(self, o, ranks):
+        """What numacoll-bench says of so many ranks, asked once; {} if it does not say."""
+        launcher = o.launcher or [self.mpiexec]
+        if (*launcher, ranks) not in self.said:
+            self.said[(*launcher, ranks)] = launches.ask(launcher, self.bench, ranks)
+        return self.said[(*launcher, ranks)]
+
     def ask(self, o):
         """Whether the ranks outnumber the processors, for each of o.ranks: as numacoll says, which
         knows a CPU quota; where it does not say, by the processors of this process."""
-        said = [launches.crowded(o.launcher or [self.mpiexec], self.bench, n) for n in o.ranks]
+        machines = [self.says(o, n).get("machine", {}).get("tuned", "") for n in o.ranks]
+        said = [launches.says_crowded(machine) for machine in machines]
         return [oversubscribed(o, n) if s is None else s for n, s in zip(o.ranks, said)]
 
 
@@ -109,16 +119,40 @@ def labels_for(place, o, model):
     return chosen, left_out
 
 
-def say_untried(o):
-    """The variables that stay as the environment has them, and in which collectives, if not in
-    all."""
+def set_elsewhere(place, o):
+    """{name: value} of the variables that ranks have from the site's file or from the launcher."""
+    said = place.says(o, o.ranks[0]).get("environment")
+    if said is None:
+        print(
+            "numacoll-tune: what the site's file sets is not known: the output of the launcher is "
+            "not that of numacoll-bench",
+            file=sys.stderr,
+        )
+    return candidates.set_elsewhere(os.environ, said or {})
+
+
+def take_settings(place, o):
+    """Sets these variables here, too: a line of the site's file counts as if the environment had
+    it. Returns their names."""
+    found = set_elsewhere(place, o)
+    if found:
+        what = ", ".join(f"{name}={value}" for name, value in found.items())
+        print(f"set by the site's file or the launcher: {what}")
+    os.environ.update(found)
+    return set(found)
+
+
+def say_untried(o, of_site):
+    """The variables that stay as they are set, and in which collectives, if not in all. of_site:
+    those that the environment does not set."""
     variables = candidates.variables_of(os.environ)
     for name, collectives in candidates.untried(variables, o.collectives).items():
         variable = candidates.PREFIX + name.upper()
         stays = "" if collectives == o.collectives else " in " + ", ".join(collectives)
+        without = "NUMACOLL_CONF=" if variable in of_site else f"-u {variable}"
         print(
             f"{variable}={variables[name]}: stays as it is{stays}; what is chosen holds for this "
-            f"value only; to measure without it: env -u {variable} numacoll-tune --output OTHER .."
+            f"value only; to measure without it: env {without} numacoll-tune --output OTHER .."
         )
 
 
@@ -132,7 +166,7 @@ def run_of(place, o):
         "sizes": o.sizes,
         "launches": o.launches,
         "processors": len(os.sched_getaffinity(0)),
-        "format": 4,  # of the journal; another one if its groups have other numbers or states
+        "format": 5,  # of the journal; another one if its groups have other numbers or states
         "quick": o.quick,
         "launcher": o.launcher,
         "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith("MPIR_CVAR_")},
@@ -192,7 +226,8 @@ def dry_run(place, o):
     groups = [launches.Group(*g) for g in described["groups"]]
     for group in groups:
         print(f"{', '.join(group.collectives)}, {where(group.ranks, group.state)}:")
-        print("".join(f"    {label}\n" for label in group.labels), end="")
+        names = [launches.again() if l == candidates.AGAIN else l for l in group.labels]
+        print("".join(f"    {name}\n" for name in names), end="")
     for collective, ranks, label in described["left_out"]:
         print(f"not {label} of {collective}, {ranks} ranks: left out by the model")
     if o.quick:
@@ -288,12 +323,13 @@ def measure(
         began = time.monotonic()
         launcher, file = place.launcher(o, group.ranks), o.output / "launch.json"
         seconds = asked[g] / max(1, plan.pace_of(planned, records))
+        turned = group._replace(labels=plan.order(group.labels, number, count))
         with launches.beside(group.state):
             said = launches.bench(
-                launcher, place.bench, group, o.sizes, seconds, left, file, words, settings
+                launcher, place.bench, turned, o.sizes, seconds, left, file, words, settings
             )
         record = {"group": g, "launch": number, "seconds": time.monotonic() - began}
-        append({**record, **content_of(said)})
+        append({**record, **content_of(said, group.labels)})
         progress.finished(planned[g], record["seconds"])
 
 
@@ -302,9 +338,9 @@ def good(records):
     return sum("cells" in r for r in records)
 
 
-def content_of(said):
-    """What a record has of a launch. One that did not end in time is made again by a run that has
-    more time."""
+def content_of(said, labels):
+    """What a record has of a launch, its cells in the order of the group's labels. One that did not
+    end in time is made again by a run that has more time."""
     if said is None:
         return {"launch": None}
     if isinstance(said, str):
@@ -312,7 +348,7 @@ def content_of(said):
         return {"failed": said}
     if not all(m["common_start"] for m in said["measurements"]):
         raise Failed("the ranks are on several nodes: only one can be tuned")
-    return {"machine": said["machine"], "cells": launches.cells_of(said)}
+    return {"machine": said["machine"], "cells": launches.cells_of(said, labels)}
 
 
 # ---- results ----
@@ -619,6 +655,7 @@ def check(place, o):
     o.launcher = o.launcher or known["launcher"]
     if o.launcher and not shutil.which(o.launcher[0]):
         raise Failed(f"{o.check}: its launcher {o.launcher[0]} cannot be run: --launcher CMD")
+    take_settings(place, o)
     o.crowded = dict(zip(o.ranks, place.ask(o)))
     chosen = known["chosen"]
     print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
@@ -665,7 +702,8 @@ def check(place, o):
 
 def install(place, o):
     """Puts the files of a folder where libmpi looks for them."""
-    above = os.environ.get("MPIR_CVAR_NUMACOLL_TUNED_FOLDER") or place.share / "tuned"
+    settings = os.environ if FOLDER in os.environ else set_elsewhere(place, o)
+    above = settings.get(FOLDER) or place.share / "tuned"
     installed = tuned.install(o.install, pathlib.Path(above).resolve())
     print(
         f"In {installed}. MPIR_CVAR_NUMACOLL_COLLECTIVES=tuned takes it on machines like this one."
@@ -686,7 +724,7 @@ def main(bin_, share, version, words):
             if not shutil.which(program):
                 raise Failed(f"{program} cannot be run")
         if not o.check:
-            say_untried(o)
+            say_untried(o, take_settings(place, o))
         if o.dry_run:
             dry_run(place, o)
             return 0

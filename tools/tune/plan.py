@@ -58,6 +58,15 @@ def turns(groups, count, one_by_one):
     return [(number, g) for of in together for number in range(count) for g in of]
 
 
+def order(labels, launch, count):
+    """The labels in the order of one of `count` launches. It begins with another label from launch
+    to launch, and goes forwards or backwards from there, so that no label is always the first to
+    get memory or behind the same one. A launch that is made again has the order that it had."""
+    n, step = len(labels), -1 if launch % 2 else 1
+    first = launch * max(1, n // count)
+    return [labels[(first + step * i) % n] for i in range(n)]
+
+
 def pace_of(planned, records):
     """The seconds that launches took, over those that were planned for them."""
     as_planned = sum(planned[r["group"]] for r in records)
