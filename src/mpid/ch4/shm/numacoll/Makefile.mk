@@ -16,6 +16,8 @@ src/mpid/ch4/shm/numacoll/numacoll_paths.h: Makefile
 
 noinst_HEADERS += \
     src/mpid/ch4/shm/numacoll/numacoll_mpir.h \
+    src/mpid/ch4/shm/numacoll/numacoll_counts.h \
+    src/mpid/ch4/shm/numacoll/numacoll_counts_end.h \
     src/mpid/ch4/shm/numacoll/numacoll_waits.h \
     src/mpid/ch4/shm/numacoll/numacoll_hooks.h
 
