@@ -287,6 +287,7 @@ static struct nc_transfer make_transfer(const struct run *run, struct nc_queue *
                                 .largest_fragment = run->geometry.slot_bytes,
                                 .streams_above = 100000,
                                 .paces_above = 3000,
+                                .demotes_most = nc_copy_can_demote() ? 3000 : 0,
                                 .pace = calloc(ranks, sizeof(struct nc_pace)),
                                 .numa = calloc(ranks, sizeof(int)),
                                 .traffic = traffic,

@@ -17,6 +17,7 @@ extern "C" {
 struct nc_atomic;
 void nc_observe_load(const struct nc_atomic *a);
 void nc_observe_store(const struct nc_atomic *a);
+void nc_observe_demote(const void *line);
 bool nc_observe_copy(void *to, const void *from, size_t n);
 }
 
@@ -247,6 +248,12 @@ void nc_observe_store(const struct nc_atomic *a)
             world->me = me;
         }
     }
+}
+
+/* No algorithm of a simulated machine demotes. */
+void nc_observe_demote(const void *line)
+{
+    (void) line;
 }
 
 bool nc_observe_copy(void *to, const void *from, size_t n)

@@ -413,3 +413,10 @@ size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks)
         cache_bytes = believed;
     return cache_bytes / (size_t) (ranks > 0 ? ranks : 1);
 }
+
+size_t nc_select_demotes_most(const struct nc_situation *s, int near)
+{
+    /* who reads it next may run on the processor that has written it, or beside it under the same
+     * cache */
+    return s->oversubscribed || near > 1 ? 0 : NC_DEMOTES_MOST;
+}

@@ -150,6 +150,22 @@ static size_t streaming_above(MPIR_Comm *parent, int entry, size_t open)
     return bytes < 0 ? open : bytes == 0 ? SIZE_MAX : (size_t) bytes;
 }
 
+/* The longest message that this rank demotes, bytes. */
+static size_t demotes_most(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry)
+{
+    int bytes = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_DEMOTE), ranks = 0;
+    int mine = state->units[state->rank * NC_LEVELS + NC_LEVEL_L2];
+    struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
+
+    if (!nc_copy_can_demote())
+        return 0;
+    if (bytes >= 0)
+        return (size_t) bytes;
+    for (int i = 0; i < state->size; i++)
+        ranks += state->units[i * NC_LEVELS + NC_LEVEL_L2] == mine;
+    return nc_select_demotes_most(&situation, mine < 0 ? 1 : ranks);
+}
+
 static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
                          const struct trees *memory, struct nc_choice *c)
 {
@@ -177,6 +193,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .largest_fragment = f && f < slot ? f : slot,
         .streams_above = streaming_above(parent, entry, cache_share(state)),
         .paces_above = streaming_above(parent, entry, NC_PACES_ABOVE),
+        .demotes_most = demotes_most(state, parent, entry),
         .pace = state->pace,
         .numa = state->numa,
         .direct = state->single_copy || state->direct.shared ? &state->direct : NULL,

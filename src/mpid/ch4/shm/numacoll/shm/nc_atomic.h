@@ -19,12 +19,18 @@ struct nc_atomic {
     uint64_t value;
 };
 
-/* Hooks for test/shm/crossings.c and test/sim/machine.cpp, which count these accesses. They are
- * empty in the library. */
+/* Hooks for test/shm/crossings.c, test/sim/machine.cpp and test/unit/test_demote.c, which count
+ * these accesses. They are empty in the library. */
 #ifdef NC_ATOMIC_OBSERVED
 void nc_observe_load(const struct nc_atomic *a);
 void nc_observe_store(const struct nc_atomic *a);
+void nc_observe_demote(const void *line);
 #else
+static inline void nc_observe_demote(const void *line)
+{
+    (void) line;
+}
+
 static inline void nc_observe_load(const struct nc_atomic *a)
 {
     (void) a;
@@ -132,6 +138,18 @@ static inline void nc_atomic_pause(void)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("yield");
+#endif
+}
+
+/* Tells a processor that knows CLDEMOTE that others are going to read a cache line which this one
+ * has written: it moves the line into the cache that all share. Other processors take it for a NOP,
+ * but emulators may not know it. It changes and orders nothing. */
+static inline void nc_atomic_demote(const void *line)
+{
+    nc_observe_demote(line);
+#if defined(__x86_64__)
+    /* cldemote (%rdi), by its code: older assemblers do not have the name */
+    __asm__ volatile(".byte 0x0f, 0x1c, 0x07" : : "D"(line));
 #endif
 }
 

@@ -161,6 +161,7 @@ static void relay_fragment(struct nc_bcast *b, const struct part *p, struct mess
     else
         tell(b, p, p->beside, p->place->children, &m->relayed, i);
     nc_transfer_out(&b->transfer, &m->flow, i, slot);
+    nc_transfer_demote_slot(&b->transfer, &m->relayed, i, slot);
 }
 
 static int read_fragments(struct nc_bcast *b, const struct part *p, struct message *m)

@@ -7,6 +7,22 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+
+bool nc_copy_can_demote(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & 1u << 25);
+}
+#else
+bool nc_copy_can_demote(void)
+{
+    return false;
+}
+#endif
+
 /* ThreadSanitizer does not see streaming stores. */
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>

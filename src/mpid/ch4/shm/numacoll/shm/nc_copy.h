@@ -83,6 +83,17 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
     nc_copy_expect_written(stream->bytes, 1);
 }
 
+/* Whether this processor says that it knows CLDEMOTE. */
+bool nc_copy_can_demote(void);
+
+/* Demotes the cache lines of n bytes that the caller has written and announced (nc_atomic.h).
+ * bytes: at the beginning of a line. */
+static inline void nc_copy_demote(const char *bytes, size_t n)
+{
+    for (size_t at = 0; at < n; at += 64)
+        nc_atomic_demote(bytes + at);
+}
+
 /* Bits that say how to copy and how to count. */
 enum nc_copy_how {
     NC_COPY_STREAMING = 1, /* by streaming stores, past the caches, where no types are packed */

@@ -39,16 +39,21 @@ static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_
                                     nc_transfer_streams(g->transfer, total, g->team->size), NULL));
 }
 
+/* Where the bytes are that were sent last. In the user's memory they are in the cache; shared
+ * memory, in which they are packed, may have been written past it, or have been demoted. */
+static const char *sent_last(const struct nc_stream *mine, size_t bytes, const char *shared)
+{
+    return mine->bytes ? mine->bytes + mine->at - bytes : shared;
+}
+
 /* G2, G3: the next fragment, into a slot that is taken for it. */
 static void send_into(struct gather *g, char *slot)
 {
-    const struct nc_stream *mine = g->mine->stream;
     uint64_t i = g->mine->next++;
     size_t bytes = nc_transfer_bytes(g->mine, i);
 
     nc_transfer_write(g->transfer, g->mine, i, slot);
-    /* it is in the cache; the slot may have been written past it */
-    keep_own(g, mine->bytes ? mine->bytes + mine->at - bytes : slot, bytes, g->mine->header.total);
+    keep_own(g, sent_last(g->mine->stream, bytes, slot), bytes, g->mine->header.total);
 }
 
 static void send_next(struct gather *g)
@@ -69,7 +74,7 @@ static void send_first(struct gather *g, struct nc_stream *mine)
     if (nc_transfer_is_inline(mine)) {
         size_t bytes = nc_stream_rest(mine);
         g->copied = nc_transfer_inline(t, control, mine, 0);
-        keep_own(g, control->payload, bytes, bytes);
+        keep_own(g, sent_last(mine, bytes, control->payload), bytes, bytes);
         return;
     }
     if (g->direct) {

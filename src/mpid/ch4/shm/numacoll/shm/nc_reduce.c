@@ -231,8 +231,10 @@ static void tree_round(struct reduce *r, uint64_t i)
         place = nc_transfer_take_slot(r->transfer, &r->readers, i);
     reduce_children(r, i, place);
     r->mine->header.incomplete = r->unequal;
-    if (place)
+    if (place) {
         nc_transfer_announce(r->transfer, r->mine->control, &r->mine->header, i);
+        nc_transfer_demote_slot(r->transfer, &r->mine->header, i, place);
+    }
     acknowledge(r, i + 1);
 }
 
@@ -383,6 +385,8 @@ static void chain_round(struct reduce *r, bool exclusive, uint64_t i)
         keep(r, i, r->sources > 0 ? await_source(r, 0, i) : NULL);
     else if (place)
         keep(r, i, place);
+    if (place)
+        nc_transfer_demote_slot(r->transfer, &r->mine->header, i, place);
     acknowledge(r, i + 1);
 }
 

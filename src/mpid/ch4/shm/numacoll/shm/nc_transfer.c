@@ -185,6 +185,7 @@ void nc_transfer_write(const struct nc_transfer *t, struct nc_flow *flow, uint64
         nc_transfer_announce(t, flow->control, &flow->header, i);
     else
         nc_transfer_announce_to_children(t, flow->children, &flow->header, i);
+    nc_transfer_demote_slot(t, &flow->header, i, slot);
 }
 
 void nc_transfer_send(const struct nc_transfer *t, struct nc_flow *flow,

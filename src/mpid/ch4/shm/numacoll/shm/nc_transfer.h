@@ -123,6 +123,9 @@ struct nc_transfer {
     size_t streams_above;
     /* bytes: of longer messages the writer measures which stores into slots are faster */
     size_t paces_above;
+    /* bytes: what is written of a message of no more is demoted once it is announced, so that its
+     * readers find it in the cache that all share; 0: never */
+    size_t demotes_most;
     struct nc_pace *pace;           /* [ranks] by the rank whose region has the slots */
     const int *numa;                /* [ranks] NUMA node of each rank, for the traffic */
     const struct nc_direct *direct; /* NULL: all messages go through the queue */
@@ -166,6 +169,16 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
         control->header.call = transfer->queue->call;
     }
     nc_queue_announce(transfer->queue, control, i + 1);
+}
+
+/* After fragment i is announced: demotes its slot, if the message is short. After, because demoting
+ * it before would hold up the announcement. */
+static inline void nc_transfer_demote_slot(const struct nc_transfer *transfer,
+                                           const struct nc_control_header *header, uint64_t i,
+                                           const char *slot)
+{
+    if (header->total <= transfer->demotes_most)
+        nc_copy_demote(slot, nc_frag_bytes(header->total, header->fragment, i));
 }
 
 /* Announces fragment i in the receive control slots of children, which it takes before fragment 0.
@@ -217,6 +230,18 @@ static inline size_t nc_transfer_payload_bytes(const struct nc_control_header *h
     return header->direct ? sizeof(struct nc_origin) : header->total;
 }
 
+/* The same for the payload of a control slot, but for the line of the clock, which the reader looks
+ * at all the time. */
+static inline void nc_transfer_demote_payload(const struct nc_transfer *transfer,
+                                              const struct nc_control *control,
+                                              const struct nc_control_header *header)
+{
+    size_t written = NC_PAYLOAD_AT + nc_transfer_payload_bytes(header), first = 64;
+
+    if (header->total <= transfer->demotes_most && written > first)
+        nc_copy_demote((const char *) control + first, written - first);
+}
+
 /* Writes an inline message, or where a message is: copies `payload` into a control slot that is
  * taken, and announces it (R1). `payload` may be that of the slot; then nothing is copied. All
  * writers of payloads end up here. */
@@ -226,6 +251,7 @@ static inline void nc_transfer_put(const struct nc_transfer *transfer, struct nc
     if (payload != control->payload)
         memcpy(control->payload, payload, nc_transfer_payload_bytes(header));
     nc_transfer_announce(transfer, control, header, 0);
+    nc_transfer_demote_payload(transfer, control, header);
 }
 
 /* Writes the rest of the stream as an inline message into a control slot that is taken, and
