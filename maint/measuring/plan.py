@@ -269,12 +269,19 @@ KERNEL = (
     "bcast,scatter,gather,allgather --off-cache --sizes 64K,1M,4M"
     " --algorithms numacoll,numacoll:single_copy=cma:queue_length=2:fragment_size=8192"
 )
+# never, by default, and longer messages, too
+DEMOTED = (
+    "bcast,scatter,gather,reduce,allreduce,allgather,alltoall,scan"
+    " --sizes 4,64,256,1K,2K,4K,8K,16K --algorithms numacoll --sweep DEMOTE=0,-1,65536"
+)
 VARIANTS = [
     Launched("streaming", "left unread", STREAMED + " --off-cache", 12),
     Launched("streaming-read", "read at once", STREAMED + " --off-cache --use", 12),
     Launched("streaming-in-cache", "left unread", STREAMED, 12),
     Launched("streaming-in-cache-read", "read at once", STREAMED + " --use", 12),
     Launched("kernel", "2 ranks, by the kernel", KERNEL, 8),
+    Launched("demoted", "off-cache", DEMOTED + " --off-cache", 16),
+    Launched("demoted-in-cache", "in cache", DEMOTED, 16),
 ]
 
 # ---- imb: the same by Intel MPI Benchmarks ----
