@@ -140,6 +140,34 @@ static void test_slot(void **state)
     slot_message(LONGEST, 0);
 }
 
+/* Every NC_NEAR_EVERYth announcement is measured; what a reader on the same core is to read is not
+ * demoted. */
+static void test_near(void **state)
+{
+    struct nc_near near = {.near = false};
+
+    (void) state;
+    for (int i = 1; i < NC_NEAR_EVERY; i++)
+        assert_false(nc_near_is_due(&near));
+    assert_true(nc_near_is_due(&near));
+    assert_false(nc_near_is_due(&near));
+    nc_near_note(&near, NC_NEAR_TICKS);
+    assert_false(near.near);
+    nc_near_note(&near, NC_NEAR_TICKS - 1);
+    transfer.near = &near;
+    inline_message(100, 0);
+    slot_message(1000, 0);
+    near.near = false;
+    inline_message(100, 2);
+    /* nobody else looks at these lines; one measure may be interrupted */
+    for (int i = 0; NC_COPY_STREAMS && i < 1000 && !near.near; i++) {
+        near.announced = NC_NEAR_EVERY - 1;
+        inline_message(1, 0);
+    }
+    assert_int_equal(near.near, NC_COPY_STREAMS);
+    transfer.near = NULL;
+}
+
 static void test_for_whom(void **state)
 {
     struct nc_situation free = {.ranks = 8}, crowded = {.ranks = 8, .oversubscribed = true};
@@ -153,6 +181,7 @@ static void test_for_whom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_slot),
+                                       cmocka_unit_test(test_near),
                                        cmocka_unit_test(test_for_whom)};
 
     return cmocka_run_group_tests(tests, make, drop);

@@ -175,6 +175,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
     struct nc_tree_spec inside[NC_ROUTE_LEVELS], notice;
     struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
     int tree = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE);
+    size_t demotes = demotes_most(state, parent, entry);
 
     c->bcast_tree = tree == MPIR_CVAR_NUMACOLL_BCAST_TREE_auto ? nc_select_notice(&situation)
                                                                : (enum nc_tree_kind) tree;
@@ -193,7 +194,8 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .largest_fragment = f && f < slot ? f : slot,
         .streams_above = streaming_above(parent, entry, cache_share(state)),
         .paces_above = streaming_above(parent, entry, NC_PACES_ABOVE),
-        .demotes_most = demotes_most(state, parent, entry),
+        .demotes_most = demotes,
+        .near = demotes ? &state->near : NULL,
         .pace = state->pace,
         .numa = state->numa,
         .direct = state->single_copy || state->direct.shared ? &state->direct : NULL,

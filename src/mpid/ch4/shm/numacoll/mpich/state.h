@@ -133,6 +133,7 @@ struct MPIDI_NUMACOLL_comm {
     bool single_copy_timed;
     char **shared;        /* [size] for `direct` */
     size_t *shared_bytes; /* [size] */
+    struct nc_near near;  /* whether the readers of what this rank writes are on its core */
     struct nc_pace *pace; /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */

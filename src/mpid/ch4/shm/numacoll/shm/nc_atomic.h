@@ -141,6 +141,17 @@ static inline void nc_atomic_pause(void)
 #endif
 }
 
+/* Returns when this core has the word's line for writing; the word stays as it is, whoever changes
+ * it. Assembly, because a compiler may make something else of an addition of nothing. */
+static inline void nc_atomic_take_line(struct nc_atomic *a)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("lock; addq $0, %0" : "+m"(a->value) : : "cc");
+#else
+    (void) a;
+#endif
+}
+
 /* Tells a processor that knows CLDEMOTE that others are going to read a cache line which this one
  * has written: it moves the line into the cache that all share. Other processors take it for a NOP,
  * but emulators may not know it. It changes and orders nothing. */

@@ -130,9 +130,22 @@ static inline uint64_t nc_copy_clock(void)
 {
     return __builtin_ia32_rdtsc();
 }
+
+/* The same, when all instructions before it are through. */
+static inline uint64_t nc_copy_clock_after(void)
+{
+    unsigned processor;
+
+    return __builtin_ia32_rdtscp(&processor);
+}
 #else
 #define NC_COPY_STREAMS false
 static inline uint64_t nc_copy_clock(void)
+{
+    return 0;
+}
+
+static inline uint64_t nc_copy_clock_after(void)
 {
     return 0;
 }

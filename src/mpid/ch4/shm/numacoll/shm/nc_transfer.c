@@ -31,6 +31,15 @@ char *nc_transfer_at(const struct nc_transfer *t, int rank, uint64_t place)
 
 /* ---- the writer ---- */
 
+/* A store would not wait for the line. One announcement of NC_NEAR_EVERY comes later for it. */
+void nc_transfer_look_near(const struct nc_transfer *t, struct nc_control *control)
+{
+    uint64_t before = nc_copy_clock();
+
+    nc_atomic_take_line(&control->clock);
+    nc_near_note(t->near, nc_copy_clock_after() - before);
+}
+
 /* Announces fragment i to children. payload: the bytes of an inline message, or NULL if the
  * fragment is in a slot. */
 static inline void tell(const struct nc_transfer *t, const struct nc_children *children,

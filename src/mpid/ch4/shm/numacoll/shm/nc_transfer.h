@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "../core/nc_frag.h"
+#include "../core/nc_near.h"
 #include "../core/nc_pace.h"
 #include "../core/nc_route.h"
 #include "nc_copy.h"
@@ -126,8 +127,9 @@ struct nc_transfer {
     /* bytes: what is written of a message of no more is demoted once it is announced, so that its
      * readers find it in the cache that all share; 0: never */
     size_t demotes_most;
-    struct nc_pace *pace;           /* [ranks] by the rank whose region has the slots */
-    const int *numa;                /* [ranks] NUMA node of each rank, for the traffic */
+    struct nc_near *near; /* whether they are on this core, so that nothing is; NULL: never */
+    struct nc_pace *pace; /* [ranks] by the rank whose region has the slots */
+    const int *numa;      /* [ranks] NUMA node of each rank, for the traffic */
     const struct nc_direct *direct; /* NULL: all messages go through the queue */
     struct nc_traffic *traffic;
     struct nc_flow *flow;       /* [ranks] the flows of the current call; bcast needs none */
@@ -157,6 +159,17 @@ static inline size_t nc_transfer_bytes(const struct nc_flow *flow, uint64_t i)
 
 /* ---- the writer ---- */
 
+/* Before an announcement: measures how long it takes to get the clock's line, at which the readers
+ * of the control slot have looked. */
+void nc_transfer_look_near(const struct nc_transfer *transfer, struct nc_control *control);
+
+/* Whether what was written of a message is demoted. */
+static inline bool nc_transfer_demotes(const struct nc_transfer *transfer,
+                                       const struct nc_control_header *header)
+{
+    return header->total <= transfer->demotes_most && !(transfer->near && transfer->near->near);
+}
+
 /* Announces fragment i in a control slot that is taken (R1); with i = 0 it writes the header
  * before. The fragment must be in its slot, or, if the message is inline (then i = 0), in the
  * payload. */
@@ -168,6 +181,8 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
         control->header = *header;
         control->header.call = transfer->queue->call;
     }
+    if (transfer->near && nc_near_is_due(transfer->near))
+        nc_transfer_look_near(transfer, control);
     nc_queue_announce(transfer->queue, control, i + 1);
 }
 
@@ -177,7 +192,7 @@ static inline void nc_transfer_demote_slot(const struct nc_transfer *transfer,
                                            const struct nc_control_header *header, uint64_t i,
                                            const char *slot)
 {
-    if (header->total <= transfer->demotes_most)
+    if (nc_transfer_demotes(transfer, header))
         nc_copy_demote(slot, nc_frag_bytes(header->total, header->fragment, i));
 }
 
@@ -238,7 +253,7 @@ static inline void nc_transfer_demote_payload(const struct nc_transfer *transfer
 {
     size_t written = NC_PAYLOAD_AT + nc_transfer_payload_bytes(header), first = 64;
 
-    if (header->total <= transfer->demotes_most && written > first)
+    if (written > first && nc_transfer_demotes(transfer, header))
         nc_copy_demote((const char *) control + first, written - first);
 }
 
