@@ -170,6 +170,6 @@ size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks);
 /* The longest message, bytes, of which a rank demotes what it has written, where its processor can
  * (cvars.yaml, DEMOTE); 0: none. near: ranks under its L2 cache, itself included. */
 size_t nc_select_demotes_most(const struct nc_situation *situation, int near);
-#define NC_DEMOTES_MOST 4096
+#define NC_DEMOTES_MOST 1024
 
 #endif
