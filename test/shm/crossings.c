@@ -93,12 +93,12 @@ void nc_observe_store(const struct nc_atomic *a)
     seen[me][line_of(a)] = l->times;
 }
 
-/* No barrier copies anything. */
 void nc_observe_demote(const void *line)
 {
     (void) line;
 }
 
+/* No barrier copies anything. */
 bool nc_observe_copy(void *to, const void *from, size_t bytes)
 {
     (void) to;

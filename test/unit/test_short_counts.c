@@ -62,10 +62,22 @@ static void test_no_memory(void **state)
     assert_int_equal(freed, before);
 }
 
+#include "numacoll_counts_end.h"
+
+static void test_end(void **state)
+{
+    int before = allocated, freed_before = freed;
+
+    (void) state;
+    MPL_free(MPL_malloc(1, MPL_MEM_OTHER));
+    assert_int_equal(allocated - before, 1);
+    assert_int_equal(freed - freed_before, 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_where),
-                                       cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_where), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_end)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

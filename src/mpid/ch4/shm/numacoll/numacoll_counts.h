@@ -1,8 +1,8 @@
 /* Where MPI_Gatherv and the like keep counts and displacements that they turn from int into
  * MPI_Aint. MPICH allocates that memory in each call, at every rank, and frees it: a tenth of a
  * short call's instructions or more. Included before such a function, this header lets short arrays
- * lie on its stack; nothing else is allocated in it. numacoll_counts_end.h, included behind the
- * function, ends that. Always built. */
+ * lie on its stack; no memory of anybody else is freed in it. numacoll_counts_end.h, included
+ * behind the function, ends that. Always built. */
 
 #ifndef NUMACOLL_COUNTS_H_INCLUDED
 #define NUMACOLL_COUNTS_H_INCLUDED
@@ -13,13 +13,14 @@
 
 #include "mpl.h"
 
-/* In bytes: counts and displacements of 256 ranks. */
+/* In bytes: counts and displacements of 256 ranks; of 128 where there are two of each, and counts
+ * alone of 512. */
 #define MPIR_NUMACOLL_COUNTS_ON_STACK 4096
 
 /* Stands before the array: where the array lies. */
 union MPIR_numacoll_counts {
     bool on_stack;
-    max_align_t align;
+    long double align;
 };
 
 /* stack: as many bytes on the caller's stack, with the head; NULL: to be allocated. Returns NULL if

@@ -11,19 +11,21 @@
 
 /* What a writer knows. All zero at first. Private memory. */
 struct nc_near {
-    uint32_t announced; /* how often it was asked for a measure */
+    uint32_t announced; /* short messages */
     bool near;
 };
 
-/* Announcements for one that is measured. */
-#define NC_NEAR_EVERY 256
+/* Short messages for one that is measured. A prime number, so that where a rank writes to several
+ * in turn each has its turn here. */
+#define NC_NEAR_EVERY 251
 
 /* Units of the processor's clock below which a line came from this core. On an Intel Xeon at 2.3
  * GHz (model 207), 100000 lines each: from this core 52 to 68, from another one 188 to 486 (of 1 to
- * 99 in a hundred). */
+ * 99 in a hundred). A line that has left the caches of this core since counts as one from another.
+ */
 #define NC_NEAR_TICKS 110
 
-/* Whether the next announcement is to be measured. Not the very first ones: nobody may have looked
+/* Whether the next message is to be measured. Not the very first ones: nobody may have looked
  * at their lines. */
 static inline bool nc_near_is_due(struct nc_near *n)
 {

@@ -19,8 +19,8 @@ struct nc_atomic {
     uint64_t value;
 };
 
-/* Hooks for test/shm/crossings.c, test/sim/machine.cpp and test/unit/test_demote.c, which count
- * these accesses. They are empty in the library. */
+/* Hooks for test/shm/crossings.c and test/sim/machine.cpp, which count loads and stores, and for
+ * test/unit/test_demote.c. They are empty in the library. */
 #ifdef NC_ATOMIC_OBSERVED
 void nc_observe_load(const struct nc_atomic *a);
 void nc_observe_store(const struct nc_atomic *a);
@@ -160,7 +160,7 @@ static inline void nc_atomic_demote(const void *line)
     nc_observe_demote(line);
 #if defined(__x86_64__)
     /* cldemote (%rdi), by its code: older assemblers do not have the name */
-    __asm__ volatile(".byte 0x0f, 0x1c, 0x07" : : "D"(line));
+    __asm__ volatile(".byte 0x0f, 0x1c, 0x07" : : "D"(line) : "memory");
 #endif
 }
 

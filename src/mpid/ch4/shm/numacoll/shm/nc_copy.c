@@ -12,9 +12,12 @@
 
 bool nc_copy_can_demote(void)
 {
+    static _Thread_local int known; /* a virtual machine leaves to its host for the answer */
     unsigned a, b, c, d;
 
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & 1u << 25);
+    if (!known)
+        known = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & 1u << 25) ? 1 : -1;
+    return known > 0;
 }
 #else
 bool nc_copy_can_demote(void)

@@ -31,7 +31,7 @@ char *nc_transfer_at(const struct nc_transfer *t, int rank, uint64_t place)
 
 /* ---- the writer ---- */
 
-/* A store would not wait for the line. One announcement of NC_NEAR_EVERY comes later for it. */
+/* A store would not wait for the line. One message of NC_NEAR_EVERY comes later for it. */
 void nc_transfer_look_near(const struct nc_transfer *t, struct nc_control *control)
 {
     uint64_t before = nc_copy_clock();

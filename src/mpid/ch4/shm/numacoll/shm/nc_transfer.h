@@ -127,9 +127,9 @@ struct nc_transfer {
     /* bytes: what is written of a message of no more is demoted once it is announced, so that its
      * readers find it in the cache that all share; 0: never */
     size_t demotes_most;
-    struct nc_near *near; /* whether they are on this core, so that nothing is; NULL: never */
-    struct nc_pace *pace; /* [ranks] by the rank whose region has the slots */
-    const int *numa;      /* [ranks] NUMA node of each rank, for the traffic */
+    struct nc_near *near;           /* whether they are on this core; NULL: that is not measured */
+    struct nc_pace *pace;           /* [ranks] by the rank whose region has the slots */
+    const int *numa;                /* [ranks] NUMA node of each rank, for the traffic */
     const struct nc_direct *direct; /* NULL: all messages go through the queue */
     struct nc_traffic *traffic;
     struct nc_flow *flow;       /* [ranks] the flows of the current call; bcast needs none */
@@ -159,8 +159,9 @@ static inline size_t nc_transfer_bytes(const struct nc_flow *flow, uint64_t i)
 
 /* ---- the writer ---- */
 
-/* Before an announcement: measures how long it takes to get the clock's line, at which the readers
- * of the control slot have looked. */
+/* Before the first announcement of a short message: measures how long it takes to get the clock's
+ * line, at which the readers of the control slot have looked. Between two announcements of one
+ * message they need not have. */
 void nc_transfer_look_near(const struct nc_transfer *transfer, struct nc_control *control);
 
 /* Whether what was written of a message is demoted. */
@@ -178,11 +179,12 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
                                         const struct nc_control_header *header, uint64_t i)
 {
     if (i == 0) {
+        if (transfer->near && header->total <= transfer->demotes_most &&
+            nc_near_is_due(transfer->near))
+            nc_transfer_look_near(transfer, control);
         control->header = *header;
         control->header.call = transfer->queue->call;
     }
-    if (transfer->near && nc_near_is_due(transfer->near))
-        nc_transfer_look_near(transfer, control);
     nc_queue_announce(transfer->queue, control, i + 1);
 }
 
@@ -245,8 +247,8 @@ static inline size_t nc_transfer_payload_bytes(const struct nc_control_header *h
     return header->direct ? sizeof(struct nc_origin) : header->total;
 }
 
-/* The same for the payload of a control slot, but for the line of the clock, which the reader looks
- * at all the time. */
+/* After a short message is announced: demotes the payload of its control slot, but for the line of
+ * the clock, which the reader looks at all the time. */
 static inline void nc_transfer_demote_payload(const struct nc_transfer *transfer,
                                               const struct nc_control *control,
                                               const struct nc_control_header *header)
