@@ -140,35 +140,35 @@ static void test_slot(void **state)
     slot_message(LONGEST, 0);
 }
 
-/* Every NC_NEAR_EVERYth short message is measured; what a reader on the same core is to read is not
- * demoted. */
-static void test_near(void **state)
+/* Every NC_SIBLING_EVERYth short message is measured; what a reader on the same core is to read is
+ * not demoted. */
+static void test_sibling(void **state)
 {
-    struct nc_near near = {.near = false};
+    struct nc_sibling sibling = {.found = false};
 
     (void) state;
-    for (int i = 1; i < NC_NEAR_EVERY; i++)
-        assert_false(nc_near_is_due(&near));
-    assert_true(nc_near_is_due(&near));
-    assert_false(nc_near_is_due(&near));
-    nc_near_note(&near, NC_NEAR_TICKS);
-    assert_false(near.near);
-    nc_near_note(&near, NC_NEAR_TICKS - 1);
-    transfer.near = &near;
+    for (int i = 1; i < NC_SIBLING_EVERY; i++)
+        assert_false(nc_sibling_is_due(&sibling));
+    assert_true(nc_sibling_is_due(&sibling));
+    assert_false(nc_sibling_is_due(&sibling));
+    nc_sibling_note(&sibling, NC_SIBLING_TICKS);
+    assert_false(sibling.found);
+    nc_sibling_note(&sibling, NC_SIBLING_TICKS - 1);
+    transfer.sibling = &sibling;
     inline_message(100, 0);
     slot_message(1000, 0);
-    near = (struct nc_near){.near = false};
+    sibling = (struct nc_sibling){.found = false};
     inline_message(100, 2);
     slot_message(1001, 0);
     slot_message(1000, 16);
-    assert_int_equal(near.announced, 2); /* the long one does not count */
+    assert_int_equal(sibling.announced, 2); /* the long one does not count */
     /* nobody else looks at these lines; one measure may be interrupted */
-    for (int i = 0; nc_copy_can_demote() && i < 1000 && !near.near; i++) {
-        near.announced = NC_NEAR_EVERY - 1;
+    for (int i = 0; nc_copy_can_demote() && i < 1000 && !sibling.found; i++) {
+        sibling.announced = NC_SIBLING_EVERY - 1;
         inline_message(1, 0);
     }
-    assert_int_equal(near.near, nc_copy_can_demote());
-    transfer.near = NULL;
+    assert_int_equal(sibling.found, nc_copy_can_demote());
+    transfer.sibling = NULL;
 }
 
 static void test_for_whom(void **state)
@@ -184,7 +184,7 @@ static void test_for_whom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_slot),
-                                       cmocka_unit_test(test_near),
+                                       cmocka_unit_test(test_sibling),
                                        cmocka_unit_test(test_for_whom)};
 
     return cmocka_run_group_tests(tests, make, drop);

@@ -414,9 +414,9 @@ size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks)
     return cache_bytes / (size_t) (ranks > 0 ? ranks : 1);
 }
 
-size_t nc_select_demotes_most(const struct nc_situation *s, int near)
+size_t nc_select_demotes_most(const struct nc_situation *s, int l2_ranks)
 {
     /* who reads it next may run on the processor that has written it, or beside it under the same
      * cache */
-    return s->oversubscribed || near > 1 ? 0 : NC_DEMOTES_MOST;
+    return s->oversubscribed || l2_ranks > 1 ? 0 : NC_DEMOTES_MOST;
 }

@@ -168,8 +168,8 @@ size_t nc_select_cache_share(size_t cache_bytes, int processors, int ranks);
 #define NC_PACES_ABOVE 4095
 
 /* The longest message, bytes, of which a rank demotes what it has written, where its processor can
- * (cvars.yaml, DEMOTE); 0: none. near: ranks under its L2 cache, itself included. */
-size_t nc_select_demotes_most(const struct nc_situation *situation, int near);
+ * (cvars.yaml, DEMOTE); 0: none. l2_ranks: ranks under its L2 cache, itself included. */
+size_t nc_select_demotes_most(const struct nc_situation *situation, int l2_ranks);
 #define NC_DEMOTES_MOST 1024
 
 #endif

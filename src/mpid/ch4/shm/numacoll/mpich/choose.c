@@ -195,7 +195,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .streams_above = streaming_above(parent, entry, cache_share(state)),
         .paces_above = streaming_above(parent, entry, NC_PACES_ABOVE),
         .demotes_most = demotes,
-        .near = demotes ? &state->near : NULL,
+        .sibling = demotes ? &state->sibling : NULL,
         .pace = state->pace,
         .numa = state->numa,
         .direct = state->single_copy || state->direct.shared ? &state->direct : NULL,

@@ -251,7 +251,7 @@ static bool allocate(struct MPIDI_NUMACOLL_comm *state, size_t queue_bytes)
     state->memory = MPL_malloc(measured.bytes, MPL_MEM_COLL);
     if (state->memory) {
         take_arrays(state, queue_bytes, &(struct nc_arena){.base = state->memory});
-        state->near = (struct nc_near){.near = false};
+        state->sibling = (struct nc_sibling){.found = false};
         memset(state->pace, 0, (size_t) state->size * sizeof *state->pace);
         if (state->answers)
             memset(state->answers, 0, sizeof *state->answers);

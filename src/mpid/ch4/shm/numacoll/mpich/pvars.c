@@ -58,6 +58,8 @@ static const struct {
      "bytes copied by the kernel out of the buffer of another process of the node"},
     {true, NC_AT(copied_xpmem), "numacoll_copied_xpmem_bytes",
      "bytes copied out of the mapped buffer of another process of the node (XPMEM)"},
+    {true, NC_AT(demoted), "numacoll_demoted_bytes",
+     "bytes in shared memory that this process has moved into the cache of all processors"},
     {true, NC_AT(answered), "numacoll_remembered_calls",
      "calls for which selection files had chosen numacoll before and were not asked again"},
     {true, NC_AT(messages), "numacoll_messages",

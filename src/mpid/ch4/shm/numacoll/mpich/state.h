@@ -131,10 +131,10 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_direct direct;
     const struct nc_single_copy *single_copy;
     bool single_copy_timed;
-    char **shared;        /* [size] for `direct` */
-    size_t *shared_bytes; /* [size] */
-    struct nc_near near;  /* whether the readers of what this rank writes are on its core */
-    struct nc_pace *pace; /* [size] which stores into the region of each rank are faster */
+    char **shared;             /* [size] for `direct` */
+    size_t *shared_bytes;      /* [size] */
+    struct nc_sibling sibling; /* whether the readers of what this rank writes are on its core */
+    struct nc_pace *pace;      /* [size] which stores into the region of each rank are faster */
     /* scratch memory that each call uses anew: */
     struct nc_flow *flow;       /* [size] the message from or to each rank */
     struct nc_joint *joint;     /* [size] the same, of those that two ranks copy together */

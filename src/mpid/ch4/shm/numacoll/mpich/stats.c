@@ -49,6 +49,7 @@ static void collect(struct nc_stats *all, const struct nc_comm_stats *c, bool li
     all->copied_remote = c->traffic->remote;
     all->copied_shared = c->traffic->shared;
     *(c->maps ? &all->copied_xpmem : &all->copied_cma) = c->traffic->fetched;
+    all->demoted = c->traffic->demoted;
     if (lives && c->segment->base) {
         all->segment_bytes = c->segment->bytes + c->other_bytes;
         all->shortened_segments = c->segment->shortened;

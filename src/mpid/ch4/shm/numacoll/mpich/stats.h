@@ -31,7 +31,7 @@ struct nc_stats {
     /* The rest is kept elsewhere (struct nc_comm_stats) until it is added up. */
     uint64_t waits_spinning, waits_in_progress, waits_yielding, waits_asleep;
     uint64_t wake_ups, asleep_microseconds;
-    uint64_t copied_local, copied_remote, copied_shared, copied_cma, copied_xpmem;
+    uint64_t copied_local, copied_remote, copied_shared, copied_cma, copied_xpmem, demoted;
     uint64_t start_microseconds; /* time that numacoll took in MPI_Init */
     uint64_t kept_bytes;         /* of the segments that no communicator has at the moment */
     uint64_t segment_bytes, shortened_segments, huge_bytes, pages_right, pages_misplaced,

@@ -53,6 +53,7 @@ static inline size_t nc_stream_rest(const struct nc_stream *stream)
  * memory. */
 struct nc_traffic {
     uint64_t local, remote, shared, fetched;
+    uint64_t demoted; /* of what it has written into shared memory */
 };
 
 /* Bytes of a buffer that are prefetched; in a longer access the hardware prefetcher has recognized
@@ -86,12 +87,13 @@ static inline void nc_copy_prefetch_out(const struct nc_stream *stream)
 /* Whether this processor says that it knows CLDEMOTE. */
 bool nc_copy_can_demote(void);
 
-/* Demotes the cache lines of n bytes that the caller has written and announced (nc_atomic.h).
- * bytes: at the beginning of a line. */
-static inline void nc_copy_demote(const char *bytes, size_t n)
+/* Demotes the cache lines of n bytes that the caller has written and announced (nc_atomic.h), and
+ * counts the bytes. bytes: at the beginning of a line. */
+static inline void nc_copy_demote(const char *bytes, size_t n, struct nc_traffic *traffic)
 {
     for (size_t at = 0; at < n; at += 64)
         nc_atomic_demote(bytes + at);
+    traffic->demoted += n;
 }
 
 /* Bits that say how to copy and how to count. */

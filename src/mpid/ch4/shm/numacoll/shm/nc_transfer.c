@@ -31,13 +31,13 @@ char *nc_transfer_at(const struct nc_transfer *t, int rank, uint64_t place)
 
 /* ---- the writer ---- */
 
-/* A store would not wait for the line. One message of NC_NEAR_EVERY comes later for it. */
-void nc_transfer_look_near(const struct nc_transfer *t, struct nc_control *control)
+/* A store would not wait for the line. One message of NC_SIBLING_EVERY comes later for it. */
+void nc_transfer_look_for_sibling(const struct nc_transfer *t, struct nc_control *control)
 {
     uint64_t before = nc_copy_clock();
 
     nc_atomic_take_line(&control->clock);
-    nc_near_note(t->near, nc_copy_clock_after() - before);
+    nc_sibling_note(t->sibling, nc_copy_clock_after() - before);
 }
 
 /* Announces fragment i to children. payload: the bytes of an inline message, or NULL if the

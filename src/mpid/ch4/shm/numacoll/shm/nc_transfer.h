@@ -38,7 +38,7 @@
 #include <string.h>
 
 #include "../core/nc_frag.h"
-#include "../core/nc_near.h"
+#include "../core/nc_sibling.h"
 #include "../core/nc_pace.h"
 #include "../core/nc_route.h"
 #include "nc_copy.h"
@@ -127,7 +127,7 @@ struct nc_transfer {
     /* bytes: what is written of a message of no more is demoted once it is announced, so that its
      * readers find it in the cache that all share; 0: never */
     size_t demotes_most;
-    struct nc_near *near;           /* whether they are on this core; NULL: that is not measured */
+    struct nc_sibling *sibling;     /* whether they are on this core; NULL: that is not measured */
     struct nc_pace *pace;           /* [ranks] by the rank whose region has the slots */
     const int *numa;                /* [ranks] NUMA node of each rank, for the traffic */
     const struct nc_direct *direct; /* NULL: all messages go through the queue */
@@ -162,13 +162,14 @@ static inline size_t nc_transfer_bytes(const struct nc_flow *flow, uint64_t i)
 /* Before the first announcement of a short message: measures how long it takes to get the clock's
  * line, at which the readers of the control slot have looked. Between two announcements of one
  * message they need not have. */
-void nc_transfer_look_near(const struct nc_transfer *transfer, struct nc_control *control);
+void nc_transfer_look_for_sibling(const struct nc_transfer *transfer, struct nc_control *control);
 
 /* Whether what was written of a message is demoted. */
 static inline bool nc_transfer_demotes(const struct nc_transfer *transfer,
                                        const struct nc_control_header *header)
 {
-    return header->total <= transfer->demotes_most && !(transfer->near && transfer->near->near);
+    return header->total <= transfer->demotes_most &&
+           !(transfer->sibling && transfer->sibling->found);
 }
 
 /* Announces fragment i in a control slot that is taken (R1); with i = 0 it writes the header
@@ -179,9 +180,9 @@ static inline void nc_transfer_announce(const struct nc_transfer *transfer,
                                         const struct nc_control_header *header, uint64_t i)
 {
     if (i == 0) {
-        if (transfer->near && header->total <= transfer->demotes_most &&
-            nc_near_is_due(transfer->near))
-            nc_transfer_look_near(transfer, control);
+        if (transfer->sibling && header->total <= transfer->demotes_most &&
+            nc_sibling_is_due(transfer->sibling))
+            nc_transfer_look_for_sibling(transfer, control);
         control->header = *header;
         control->header.call = transfer->queue->call;
     }
@@ -195,7 +196,7 @@ static inline void nc_transfer_demote_slot(const struct nc_transfer *transfer,
                                            const char *slot)
 {
     if (nc_transfer_demotes(transfer, header))
-        nc_copy_demote(slot, nc_frag_bytes(header->total, header->fragment, i));
+        nc_copy_demote(slot, nc_frag_bytes(header->total, header->fragment, i), transfer->traffic);
 }
 
 /* Announces fragment i in the receive control slots of children, which it takes before fragment 0.
@@ -256,7 +257,7 @@ static inline void nc_transfer_demote_payload(const struct nc_transfer *transfer
     size_t written = NC_PAYLOAD_AT + nc_transfer_payload_bytes(header), first = 64;
 
     if (written > first && nc_transfer_demotes(transfer, header))
-        nc_copy_demote((const char *) control + first, written - first);
+        nc_copy_demote((const char *) control + first, written - first, transfer->traffic);
 }
 
 /* Writes an inline message, or where a message is: copies `payload` into a control slot that is
