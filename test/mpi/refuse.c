@@ -2,7 +2,8 @@
  * NCTEST_REFUSE names (memfd, mkstemp, open, pages) fail, as in a container or on a full file
  * system. With `rings` nobody who sleeps on a shared futex is woken, and at the end the process
  * prints how many calls that would have woken were dropped: rings NUMBER. With `soon` rank 0 takes
- * two seconds to remove the name of a file. With `64k` the kernel has pages of 64 KiB, as far as
+ * two seconds to remove the name of a file; with `names` rank NCTEST_RANK takes half a second to
+ * remove the name of one of MPICH's. With `64k` the kernel has pages of 64 KiB, as far as
  * numacoll can see: it refuses to allocate or place parts of pages, and at the end the process
  * prints how often: unaligned NUMBER. With `late` rank 2 looks for messages of the network 40 ms
  * late, the first 50 times, and prints at the end how often: late NUMBER.
@@ -71,7 +72,9 @@ int mkostemp(char *path, int flags)
     return next(path, flags);
 }
 
-/* Rank 0 comes late to the removal of a name. */
+static int limited(const char *what);
+
+/* Rank 0 comes late to the removal of a name, or rank NCTEST_RANK to that of MPICH's. */
 int unlink(const char *path)
 {
     int (*next)(const char *) = (int (*)(const char *)) dlsym(RTLD_NEXT, "unlink");
@@ -79,6 +82,8 @@ int unlink(const char *path)
 
     if (refused("soon") && rank && !strcmp(rank, "0") && strstr(path, "numacoll"))
         sleep(2);
+    if (limited("names") && strstr(path, "mpich_shar_tmp"))
+        usleep(500000);
     return next(path);
 }
 

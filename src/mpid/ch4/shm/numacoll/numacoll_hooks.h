@@ -15,8 +15,9 @@
 /* At MPI_Init (comm: NULL), or when the first communicator is made that all processes of the node
  * are in (comm), if they cannot meet before: NC_MEET_BY_COMM of compat.h. Collective over the
  * processes of the node. Checks the variables, the assumed machine and the network file; compares
- * what all processes must have alike; finds out whether ranks outnumber processors. Errors:
- * MPI_ERR_OTHER, with a line on stderr, for a value that is wrong or differs between processes. */
+ * what all processes must have alike; finds out whether ranks outnumber processors. A value that is
+ * wrong or differs between processes gets a line on stderr, and MPIR_numacoll_end_start returns the
+ * error, on all processes of the node. Errors: MPI_ERR_OTHER. */
 int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm);
 
 /* At MPI_Finalize, local: writes the totals of the report and frees what world_init made. */

@@ -17,7 +17,8 @@ enum MPIR_numacoll_csel {
 
 /* Takes the place of MPIR_Csel_create_from_file: checks the whole file, then makes *csel of it.
  * create_container makes a csel entry from its JSON object. Errors: MPI_ERR_OTHER, with one line
- * from rank 0 that says file, line, value and what is allowed. */
+ * from rank 0 that says file, line, value and what is allowed; at the posix level before 5.0 the
+ * line comes here, the error from MPIR_numacoll_end_start, and *csel is NULL. */
 int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path,
                                  void *(*create_container)(struct json_object *), void **csel);
 
@@ -77,6 +78,14 @@ int MPIR_numacoll_expect(const char *variable, const char *type);
 int MPIR_numacoll_site_begin(void);
 void MPIR_numacoll_site_offer(const char *variable, ...) __attribute__((sentinel));
 int MPIR_numacoll_site_end(int mpi_errno);
+
+/* At MPI_Init, when all nodes have exchanged their network addresses, local: an error if
+ * MPIDI_NUMACOLL_world_init or the posix level's selection file is refused on this node. Before
+ * that point an error of one node would leave files of other nodes in /dev/shm: MPICH's files at
+ * the start have names until all processes of their node have opened them, and the last of these
+ * files is made before the exchange. From 5.0 on MPIDI_NUMACOLL_world_init calls it. Errors:
+ * MPI_ERR_OTHER; the line has been written before. */
+int MPIR_numacoll_end_start(void);
 
 /* At the end of MPI_Init, collective over MPI_COMM_WORLD: compares the nodes in what must be the
  * same everywhere: selection files, selected collectives, CREATE_AFTER. Errors: they differ, with

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mpiimpl.h"
+#include "numacoll_mpir.h"
 
 int MPIDI_NUMACOLL_job_rank(void)
 {
@@ -79,4 +80,37 @@ void MPIDI_NUMACOLL_pause_before_error(int rank)
     else if (!paused)
         usleep(1000000);
     paused = true;
+}
+
+static struct {
+    bool refused;
+    int rank; /* for pause_before_error */
+} start;
+
+void MPIDI_NUMACOLL_refuse_start(int rank)
+{
+    if (!start.refused)
+        start.rank = rank;
+    start.refused = true;
+}
+
+bool MPIDI_NUMACOLL_start_is_refused(void)
+{
+    return start.refused;
+}
+
+int MPIR_numacoll_end_start(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool refused = start.refused;
+
+    start.refused = false;
+    if (refused)
+        MPIDI_NUMACOLL_pause_before_error(start.rank);
+    MPIR_ERR_CHKANDJUMP(refused, mpi_errno, MPI_ERR_OTHER, "**other");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }

@@ -8,6 +8,8 @@
 #ifndef NUMACOLL_DIAG_H_INCLUDED
 #define NUMACOLL_DIAG_H_INCLUDED
 
+#include <stdbool.h>
+
 /* The rank of this process in the job. Before MPICH knows it: the rank that the launcher gave, 0 if
  * it gave none. */
 int MPIDI_NUMACOLL_job_rank(void);
@@ -22,5 +24,11 @@ void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
  * launcher has read the line, if it comes through a pipe, at most 5 s, and otherwise 50 ms; on
  * other ranks for 1 s. */
 void MPIDI_NUMACOLL_pause_before_error(int rank);
+
+/* Notes, after the line, that MPI_Init is to fail: at MPIR_numacoll_end_start, because an error
+ * ends the job at once, also ranks that are making a file in /dev/shm just now. rank: as for
+ * pause_before_error; that of the first call counts. */
+void MPIDI_NUMACOLL_refuse_start(int rank);
+bool MPIDI_NUMACOLL_start_is_refused(void);
 
 #endif

@@ -184,27 +184,19 @@ static bool load_network(void)
 
 /* ---- start and end ---- */
 
-int MPIDI_NUMACOLL_locations_init(const struct nc_masks *all_masks)
+bool MPIDI_NUMACOLL_locations_check(void)
 {
-    int mpi_errno = MPI_SUCCESS;
-    bool good = true;
-
-    masks = all_masks;
     unusable = false;
     network.loaded = false;
     network.checksum = 0;
     for (int i = 0; i < NC_SWITCHES; i++)
         network.switches[i] = -1;
-    if (MPIR_Process.local_rank == 0)
-        good = check_machine() && load_network();
-    if (!good)
-        MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
-    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+    return MPIR_Process.local_rank != 0 || (check_machine() && load_network());
+}
 
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+void MPIDI_NUMACOLL_locations_init(const struct nc_masks *all_masks)
+{
+    masks = all_masks;
 }
 
 void MPIDI_NUMACOLL_locations_finalize(void)

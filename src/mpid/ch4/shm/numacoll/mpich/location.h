@@ -9,10 +9,13 @@
 #include "mpidimpl.h"
 #include "../core/nc_cpus.h"
 
-/* Checks TOPOLOGY, MAPPING and NETWORK_FILE on local rank 0 of each node. The affinity masks
- * ([local_size]; may be NULL) remain the caller's, until after locations_finalize. Errors:
- * MPI_ERR_OTHER, with a line from local rank 0. */
-int MPIDI_NUMACOLL_locations_init(const struct nc_masks *masks);
+/* Checks TOPOLOGY, MAPPING and NETWORK_FILE on local rank 0 of each node. False there, with a line:
+ * they cannot be used. */
+bool MPIDI_NUMACOLL_locations_check(void);
+
+/* Then takes the affinity masks ([local_size]; may be NULL), which remain the caller's, until after
+ * locations_finalize. */
+void MPIDI_NUMACOLL_locations_init(const struct nc_masks *masks);
 
 /* At MPI_Finalize: frees the mapping and the machine. */
 void MPIDI_NUMACOLL_locations_finalize(void);

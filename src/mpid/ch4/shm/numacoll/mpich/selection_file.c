@@ -18,6 +18,7 @@
 
 #include "mpir_csel.h"
 #include "numacoll_csel.h"
+#include "compat.h"
 #include "diag.h"
 #include "selection_file.h"
 #include "settings.h"
@@ -629,6 +630,13 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
     else if (!good)
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "%s (%s)", problem,
                                 levels[level].variable);
+    if (!good && level == MPIR_NUMACOLL_CSEL_POSIX && !NC_MEET_BY_COMM) {
+        /* the files of the other levels are read before the ranks of the job meet, and nobody has
+         * made a file in /dev/shm before that */
+        MPIDI_NUMACOLL_refuse_start(MPIDI_NUMACOLL_job_rank());
+        *csel = NULL;
+        goto fn_exit;
+    }
     if (!good)
         MPIDI_NUMACOLL_pause_before_error(MPIDI_NUMACOLL_job_rank());
     MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");

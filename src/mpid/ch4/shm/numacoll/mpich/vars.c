@@ -1,4 +1,4 @@
-/* Checks the variables that the user has set, at MPI_Init: a value out of range is an error with
+/* Checks the variables that the user has set, at MPI_Init: a value out of range is refused with
  * one line that says which variable, which value and what is allowed; an unknown name only gets a
  * line. */
 
@@ -130,17 +130,15 @@ static void mention_unknown_names(void)
     }
 }
 
-int MPIDI_NUMACOLL_vars_check(unsigned *collectives, unsigned *tuned)
+bool MPIDI_NUMACOLL_vars_check(unsigned *collectives, unsigned *tuned)
 {
-    int mpi_errno = MPI_SUCCESS;
     bool good = parse_collectives(MPIR_CVAR_NUMACOLL_COLLECTIVES, collectives, tuned);
 
     for (int i = 0; i < NC_SETTING_COUNT; i++)
         good = good && in_range(i);
     mention_unknown_names();
     if (!good)
-        MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
-    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
+        return false;
 
     if (MPIR_CVAR_NUMACOLL_REDUCE_ORDER == MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks) {
         *collectives |= 1u << NC_COLL_REDUCE | 1u << NC_COLL_ALLREDUCE;
@@ -162,17 +160,10 @@ int MPIDI_NUMACOLL_vars_check(unsigned *collectives, unsigned *tuned)
     }
     good = MPIR_CVAR_NUMACOLL_REDUCE_ORDER != MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks ||
            MPIDI_NUMACOLL_reductions_selected();
-    if (!good) {
+    if (!good)
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
                                 "MPIR_CVAR_NUMACOLL_REDUCE_ORDER=ranks: "
                                 "MPIR_CVAR_REDUCE_INTRA_ALGORITHM and "
                                 "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM must be numacoll, or not set");
-        MPIDI_NUMACOLL_pause_before_error(MPIR_Process.rank);
-    }
-    MPIR_ERR_CHKANDJUMP(!good, mpi_errno, MPI_ERR_OTHER, "**other");
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+    return good;
 }

@@ -41,7 +41,8 @@ struct hello {
     unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
     int create_after;                   /* value of CREATE_AFTER */
     unsigned selected;                  /* by variables, see make_selected */
-    uint16_t yield;                     /* value of YIELD */
+    uint8_t yield;                      /* value of YIELD */
+    bool refused;                       /* what this process has is wrong, and a line says so */
     uint16_t words;                     /* words of the mask, up to the last that is not 0 */
     struct nc_quota quota;
     uint64_t word[FIRST_WORDS];
@@ -103,14 +104,16 @@ static void take_choices(struct hello *hello)
     for (int i = 0; i < NC_SELECTION_FILES; i++)
         hello->files[i] = MPIDI_NUMACOLL_file_checksum(i);
     hello->create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
-    hello->yield = (uint16_t) MPIR_CVAR_NUMACOLL_YIELD;
+    hello->yield = (uint8_t) MPIR_CVAR_NUMACOLL_YIELD;
     hello->selected = make_selected();
 }
 
 /* This process's hello, and its affinity mask: empty if the kernel does not tell the mask. */
 static struct hello make_hello(struct nc_cpus *mask)
 {
-    struct hello hello = {.words = NC_CPUS_WORDS, .quota = nc_quota_read("")};
+    struct hello hello = {.words = NC_CPUS_WORDS,
+                          .quota = nc_quota_read(""),
+                          .refused = MPIDI_NUMACOLL_start_is_refused()};
 
     memset(mask, 0, sizeof *mask);
     /* longer than a cpu_set_t: the kernel refuses a length in which not every processor that the
@@ -137,33 +140,31 @@ static const char *difference(const struct hello *a, const struct hello *b)
     return a->yield != b->yield ? "MPIR_CVAR_NUMACOLL_YIELD" : NULL;
 }
 
-/* Error if a variable differs. Ranks that choose differently would wait for each other for ever.
- * rank: of this process among those that see the difference. */
-static int refuse(const char *different, int rank)
+/* Refuses a variable that differs. Ranks that choose differently would wait for each other for
+ * ever. rank: of this process among those that see the difference. */
+static void refuse(const char *different, int rank)
 {
-    int mpi_errno = MPI_SUCCESS;
-
-    if (different) {
-        MPIDI_NUMACOLL_complain(
-            rank, "%s: must be the same on all ranks, a file with the same text", different);
-        MPIDI_NUMACOLL_pause_before_error(rank);
-    }
-    MPIR_ERR_CHKANDJUMP(different, mpi_errno, MPI_ERR_OTHER, "**other");
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+    MPIDI_NUMACOLL_complain(rank, "%s: must be the same on all ranks, a file with the same text",
+                            different);
+    MPIDI_NUMACOLL_refuse_start(rank);
 }
 
-/* Compares what all processes of the node have said. */
-static int compare(const struct hello *all)
+/* Compares what all processes of the node have said: if they differ, or one of them is refused, all
+ * of them are. */
+static void compare(const struct hello *all)
 {
     const char *different = NULL;
 
+    for (int r = 0; r < MPIR_Process.local_size; r++) {
+        if (all[r].refused)
+            MPIDI_NUMACOLL_refuse_start(MPIR_Process.rank);
+    }
+    if (MPIDI_NUMACOLL_start_is_refused())
+        return;
     for (int r = 1; r < MPIR_Process.local_size && !different; r++)
         different = difference(&all[0], &all[r]);
-    return refuse(different, MPIR_Process.local_rank);
+    if (different)
+        refuse(different, MPIR_Process.local_rank);
 }
 
 /* The processes of each node are compared already, so one of each node is enough. YIELD is each
@@ -177,6 +178,7 @@ static int compare_nodes(void)
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
     MPIR_Comm *comm = MPIR_Process.comm_world;
     struct hello mine = {0}, most, least;
+    const char *different;
 
     if (MPIR_Process.num_nodes == 1)
         goto fn_exit;
@@ -204,7 +206,10 @@ static int compare_nodes(void)
     least.selected = (unsigned) -lowest_negative[VALUES - 2];
     most.create_after = highest[VALUES - 1];
     least.create_after = -lowest_negative[VALUES - 1];
-    mpi_errno = refuse(difference(&most, &least), comm->rank);
+    different = difference(&most, &least);
+    if (different)
+        refuse(different, comm->rank);
+    mpi_errno = MPIR_numacoll_end_start();
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -247,8 +252,8 @@ static int complete_masks(const struct nc_cpus *mine, const struct hello *all,
     return mpi_errno;
 }
 
-/* Meets the other processes of the node, and keeps what they may use of its processors. Errors:
- * processes that differ, and no memory. */
+/* Meets the other processes of the node, and keeps what they may use of its processors, unless the
+ * node is refused. Errors: no memory. */
 static int meet(void)
 {
     int mpi_errno = MPI_SUCCESS, n = MPIR_Process.local_size;
@@ -264,8 +269,9 @@ static int meet(void)
     MPIR_ERR_CHKANDJUMP(!all || !quotas, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIDI_NUMACOLL_meeting_exchange(&hello, sizeof hello, all, sizeof hello);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = compare(all);
-    MPIR_ERR_CHECK(mpi_errno);
+    compare(all);
+    if (MPIDI_NUMACOLL_start_is_refused())
+        goto fn_fail;
     for (int r = 0; r < n; r++) {
         quotas[r] = all[r].quota;
         masks.words = MPL_MAX(masks.words, all[r].words);
@@ -367,12 +373,17 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
 
     MPL_wtime(&start);
     MPIDI_NUMACOLL_meeting_begin(comm);
-    mpi_errno = MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed, &MPIDI_NUMACOLL_tuned);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (!MPIDI_NUMACOLL_vars_check(&MPIDI_NUMACOLL_listed, &MPIDI_NUMACOLL_tuned) ||
+        !MPIDI_NUMACOLL_locations_check())
+        MPIDI_NUMACOLL_refuse_start(MPIR_Process.rank);
     mpi_errno = meet();
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_NUMACOLL_locations_init(MPIDI_NUMACOLL_masks());
-    MPIR_ERR_CHECK(mpi_errno);
+    if (MPIDI_NUMACOLL_start_is_refused()) {
+        if (NC_MEET_BY_COMM)
+            mpi_errno = MPIR_numacoll_end_start();
+        goto fn_exit;
+    }
+    MPIDI_NUMACOLL_locations_init(MPIDI_NUMACOLL_masks());
     w->gentle = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
     w->sleep = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_sleep;
     w->yield = w->sleep || MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_on ||
