@@ -36,6 +36,31 @@ def variables_of(environment):
     return {k[len(PREFIX) :].lower(): v for k, v in ours.items()}
 
 
+def under_one_name(environment):
+    """({MPIR_CVAR_NUMACOLL_..: value}, the names given) of the variables of numacoll that an
+    environment sets only under another of the names that MPICH knows; MPIR_PARAM_ is the stronger
+    one there, too."""
+    found, given = {}, []
+    for prefix in ("MPICH_NUMACOLL_", "MPIR_PARAM_NUMACOLL_"):
+        for name in sorted(name for name in environment if name.startswith(prefix)):
+            ours = PREFIX + name[len(prefix) :]
+            if ours not in environment:
+                found[ours] = environment[name]
+                given.append(name)
+    return found, given
+
+
+def otherwise(then, now):
+    """{variable: (value then, value now)} of those that can change a time, None where it is not
+    set, of two environments."""
+    then, now = variables_of(then), variables_of(now)
+    return {
+        PREFIX + name.upper(): (then.get(name), now.get(name))
+        for name in sorted({**then, **now})
+        if then.get(name) != now.get(name) and name not in NO_TIME
+    }
+
+
 def again(variables):
     """AGAIN for numacoll-bench: the default with a parameter that has the value which it has
     anyway."""

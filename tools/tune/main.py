@@ -131,6 +131,14 @@ def set_elsewhere(place, o):
     return candidates.set_elsewhere(os.environ, said or {})
 
 
+def take_names():
+    """Sets variables that have another of MPICH's names here under ours, too."""
+    found, given = candidates.under_one_name(os.environ)
+    if found:
+        print(f"{', '.join(given)}: taken as {candidates.PREFIX}..")
+    os.environ.update(found)
+
+
 def take_settings(place, o):
     """Sets these variables here, too: a line of the site's file counts as if the environment had
     it. Returns their names."""
@@ -656,6 +664,10 @@ def check(place, o):
     if o.launcher and not shutil.which(o.launcher[0]):
         raise Failed(f"{o.check}: its launcher {o.launcher[0]} cannot be run: --launcher CMD")
     take_settings(place, o)
+    had = known.get("variables", os.environ)
+    for name, values in candidates.otherwise(had, os.environ).items():
+        then, now = ("not set" if v is None else v for v in values)
+        print(f"{name}: {now}, and {then} when the files were measured: not what they are for")
     o.crowded = dict(zip(o.ranks, place.ask(o)))
     chosen = known["chosen"]
     print(f"{len(known['collectives']) - len(chosen)} collectives have the default everywhere")
@@ -718,6 +730,7 @@ def main(bin_, share, version, words):
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
+        take_names()
         if o.install:
             return install(place, o)
         for program in (place.bench, place.model, (o.launcher or [place.mpiexec])[0]):
