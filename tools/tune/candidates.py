@@ -36,6 +36,12 @@ def variables_of(environment):
     return {k[len(PREFIX) :].lower(): v for k, v in ours.items()}
 
 
+def names_of(variable):
+    """The names under which MPICH knows a variable, the weakest first."""
+    name = variable[len("MPIR_CVAR_") :]
+    return ["MPICH_" + name, "MPIR_PARAM_" + name, variable]
+
+
 def under_one_name(environment):
     """({MPIR_CVAR_NUMACOLL_..: value}, the names given) of the variables of numacoll that an
     environment sets only under another of the names that MPICH knows; MPIR_PARAM_ is the stronger
@@ -54,10 +60,14 @@ def otherwise(then, now):
     """{variable: (value then, value now)} of those that can change a time, None where it is not
     set, of two environments."""
     then, now = variables_of(then), variables_of(now)
+
+    def differs(name):
+        of_old, of_new = (v.get(name, BY_DEFAULT.get(name)) for v in (then, now))
+        return of_old != of_new and name not in NO_TIME
+
     return {
         PREFIX + name.upper(): (then.get(name), now.get(name))
-        for name in sorted({**then, **now})
-        if then.get(name) != now.get(name) and name not in NO_TIME
+        for name in filter(differs, sorted({**then, **now}))
     }
 
 

@@ -157,7 +157,8 @@ def say_untried(o, of_site):
     for name, collectives in candidates.untried(variables, o.collectives).items():
         variable = candidates.PREFIX + name.upper()
         stays = "" if collectives == o.collectives else " in " + ", ".join(collectives)
-        without = "NUMACOLL_CONF=" if variable in of_site else f"-u {variable}"
+        names = [name for name in candidates.names_of(variable) if name in os.environ]
+        without = "NUMACOLL_CONF=" if variable in of_site else "-u " + " -u ".join(names)
         print(
             f"{variable}={variables[name]}: stays as it is{stays}; what is chosen holds for this "
             f"value only; to measure without it: env {without} numacoll-tune --output OTHER .."
