@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,12 +34,28 @@ static void make_printable(char *text)
     }
 }
 
+/* Lines that this process has left to rank 0: at MPI_Init it may be the only one that has what is
+ * wrong. Not before MPICH knows the ranks: until then an error of rank 0 does not end the others,
+ * and each would say the same. */
+static struct {
+    bool closed; /* no more are kept */
+    char text[4096];
+} unsaid;
+
+static void say(const char *lines)
+{
+    /* one write, so that the lines of several processes do not mix */
+    fputs(lines, stderr);
+    fflush(stderr);
+}
+
 void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
 {
-    char *text = NULL;
+    char *text = NULL, *line = NULL;
+    size_t used = strlen(unsaid.text);
     va_list values;
 
-    if (rank != 0)
+    if (rank != 0 && (unsaid.closed || MPIR_Process.size == 0))
         return;
     va_start(values, format);
     if (vasprintf(&text, format, values) < 0)
@@ -46,9 +63,13 @@ void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
     va_end(values);
     if (text)
         make_printable(text);
-    /* one write, so that the lines of several processes do not mix */
-    fprintf(stderr, "numacoll: %s\n", text ? text : format);
-    fflush(stderr);
+    if (asprintf(&line, "numacoll: %s\n", text ? text : format) < 0)
+        line = NULL;
+    if (line && rank == 0)
+        say(line);
+    else if (line && strlen(line) < sizeof unsaid.text - used)
+        strcpy(unsaid.text + used, line);
+    free(line);
     free(text);
 }
 
@@ -75,10 +96,14 @@ void MPIDI_NUMACOLL_pause_before_error(int rank)
 
     /* only before the first error: a program that continues after errors shall not be slowed down
      * by each */
-    if (!paused && rank == 0)
+    if (!paused && rank == 0) {
         await_reader();
-    else if (!paused)
+    } else if (!paused) {
         usleep(1000000);
+        /* the job has not ended: rank 0 has not found what this process found */
+        say(unsaid.text);
+        await_reader();
+    }
     paused = true;
 }
 
@@ -107,6 +132,9 @@ int MPIR_numacoll_end_start(void)
     start.refused = false;
     if (refused)
         MPIDI_NUMACOLL_pause_before_error(start.rank);
+    if (refused && start.rank < 0)
+        usleep(1000000);
+    unsaid.closed = true;
     MPIR_ERR_CHKANDJUMP(refused, mpi_errno, MPI_ERR_OTHER, "**other");
 
 fn_exit:

@@ -14,7 +14,8 @@
  * it gave none. */
 int MPIDI_NUMACOLL_job_rank(void);
 
-/* Writes "numacoll: " and the text as one line, if rank is 0. */
+/* Writes "numacoll: " and the text as one line, if rank is 0. During MPI_Init other ranks keep the
+ * line, and write it in pause_before_error if the job still runs then: it is wrong there alone. */
 void MPIDI_NUMACOLL_complain(int rank, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -27,7 +28,8 @@ void MPIDI_NUMACOLL_pause_before_error(int rank);
 
 /* Notes, after the line, that MPI_Init is to fail: at MPIR_numacoll_end_start, because an error
  * ends the job at once, also ranks that are making a file in /dev/shm just now. rank: as for
- * pause_before_error; that of the first call counts. */
+ * pause_before_error, or -1 if another process of the node says what is wrong; that of the first
+ * call counts. */
 void MPIDI_NUMACOLL_refuse_start(int rank);
 bool MPIDI_NUMACOLL_start_is_refused(void);
 

@@ -631,8 +631,8 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "%s (%s)", problem,
                                 levels[level].variable);
     if (!good && level == MPIR_NUMACOLL_CSEL_POSIX && !NC_MEET_BY_COMM) {
-        /* the files of the other levels are read before the ranks of the job meet, and nobody has
-         * made a file in /dev/shm before that */
+        /* the files of the other levels are read before the ranks of the job meet; before that
+         * nobody has made a file in /dev/shm, but with 4.3 a rank that waits for this one */
         MPIDI_NUMACOLL_refuse_start(MPIDI_NUMACOLL_job_rank());
         *csel = NULL;
         goto fn_exit;

@@ -144,8 +144,9 @@ static const char *difference(const struct hello *a, const struct hello *b)
  * ever. rank: of this process among those that see the difference. */
 static void refuse(const char *different, int rank)
 {
-    MPIDI_NUMACOLL_complain(rank, "%s: must be the same on all ranks, a file with the same text",
-                            different);
+    if (rank == 0) /* the others have nothing to say after it */
+        MPIDI_NUMACOLL_complain(0, "%s: must be the same on all ranks, a file with the same text",
+                                different);
     MPIDI_NUMACOLL_refuse_start(rank);
 }
 
@@ -157,7 +158,7 @@ static void compare(const struct hello *all)
 
     for (int r = 0; r < MPIR_Process.local_size; r++) {
         if (all[r].refused)
-            MPIDI_NUMACOLL_refuse_start(MPIR_Process.rank);
+            MPIDI_NUMACOLL_refuse_start(-1);
     }
     if (MPIDI_NUMACOLL_start_is_refused())
         return;
@@ -370,6 +371,7 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
     struct nc_world *w = &MPIDI_NUMACOLL_world;
     MPL_time_t start, end;
     double seconds;
+    bool refused;
 
     MPL_wtime(&start);
     MPIDI_NUMACOLL_meeting_begin(comm);
@@ -378,11 +380,11 @@ int MPIDI_NUMACOLL_world_init(MPIR_Comm *comm)
         MPIDI_NUMACOLL_refuse_start(MPIR_Process.rank);
     mpi_errno = meet();
     MPIR_ERR_CHECK(mpi_errno);
-    if (MPIDI_NUMACOLL_start_is_refused()) {
-        if (NC_MEET_BY_COMM)
-            mpi_errno = MPIR_numacoll_end_start();
+    refused = MPIDI_NUMACOLL_start_is_refused();
+    if (NC_MEET_BY_COMM)
+        mpi_errno = MPIR_numacoll_end_start();
+    if (refused)
         goto fn_exit;
-    }
     MPIDI_NUMACOLL_locations_init(MPIDI_NUMACOLL_masks());
     w->gentle = MPIR_CVAR_NUMACOLL_YIELD != MPIR_CVAR_NUMACOLL_YIELD_off;
     w->sleep = MPIR_CVAR_NUMACOLL_YIELD == MPIR_CVAR_NUMACOLL_YIELD_sleep;
