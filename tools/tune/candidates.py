@@ -13,6 +13,8 @@ MPICH = "auto"  # MPICH's own choice, its device included
 # ---- what the environment sets ----
 
 PREFIX = "MPIR_CVAR_NUMACOLL_"
+# MPICH's other prefixes, the weakest first
+OTHER_PREFIXES = ("MPICH_NUMACOLL_", "MPIR_PARAM_NUMACOLL_")
 # The defaults of the parameters that are tried, as cvars.yaml has them, and of a slot's bytes
 BY_DEFAULT = {
     "fragment_rule": "quarter",
@@ -37,17 +39,15 @@ def variables_of(environment):
 
 
 def names_of(variable):
-    """The names under which MPICH knows a variable, the weakest first."""
-    name = variable[len("MPIR_CVAR_") :]
-    return ["MPICH_" + name, "MPIR_PARAM_" + name, variable]
+    """The names under which MPICH knows a variable of numacoll."""
+    return [prefix + variable[len(PREFIX) :] for prefix in (*OTHER_PREFIXES, PREFIX)]
 
 
 def under_one_name(environment):
     """({MPIR_CVAR_NUMACOLL_..: value}, the names given) of the variables of numacoll that an
-    environment sets only under another of the names that MPICH knows; MPIR_PARAM_ is the stronger
-    one there, too."""
+    environment sets only under another of the names that MPICH knows."""
     found, given = {}, []
-    for prefix in ("MPICH_NUMACOLL_", "MPIR_PARAM_NUMACOLL_"):
+    for prefix in OTHER_PREFIXES:
         for name in sorted(name for name in environment if name.startswith(prefix)):
             ours = PREFIX + name[len(prefix) :]
             if ours not in environment:

@@ -135,6 +135,7 @@ int MPIR_numacoll_end_start(void)
     if (refused && start.rank < 0)
         usleep(1000000);
     unsaid.closed = true;
+    *unsaid.text = 0; /* rank 0 has said it: not again at a later error */
     MPIR_ERR_CHKANDJUMP(refused, mpi_errno, MPI_ERR_OTHER, "**other");
 
 fn_exit:
