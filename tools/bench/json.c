@@ -70,11 +70,21 @@ void json_environment_is(struct json_object *environment)
     environment_elsewhere = environment;
 }
 
+/* Whether a name is that of a control variable: MPICH knows each by three names. */
+static bool is_variable(const char *name)
+{
+    static const char *const prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
+    bool is = false;
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        is = is || !strncmp(name, prefixes[i], strlen(prefixes[i]));
+    return is;
+}
+
 /* The control variables that are set in the environment, which counts, or by the site's file. */
 static struct json_object *json_environment(void)
 {
     struct json_object *j;
-    static const char prefix[] = "MPIR_CVAR_";
     const char *line;
 
     if (environment_elsewhere)
@@ -83,7 +93,7 @@ static struct json_object *json_environment(void)
     for (int i = 0; MPIDI_NUMACOLL_site_line && (line = MPIDI_NUMACOLL_site_line(i)); i++)
         add_setting(j, line);
     for (char **e = environ; *e; e++) {
-        if (strchr(*e, '=') && !strncmp(*e, prefix, strlen(prefix)))
+        if (strchr(*e, '=') && is_variable(*e))
             add_setting(j, *e);
     }
     return j;

@@ -80,8 +80,9 @@ def again(variables):
 
 def set_elsewhere(environment, said):
     """The variables of numacoll that ranks have, but not this process: those of the site's file and
-    of the launcher. environment: of this process; said: what numacoll-bench says that ranks have,
-    in which COLLECTIVES is its own."""
+    of the launcher, by whichever of MPICH's names it sets them. environment: of this process; said:
+    what numacoll-bench says that ranks have, in which COLLECTIVES is its own."""
+    said = {**said, **under_one_name(said)[0]}
     ours = {k: v for k, v in said.items() if k.startswith(PREFIX) and k != PREFIX + "COLLECTIVES"}
     return {k: v for k, v in sorted(ours.items()) if k not in environment}
 
