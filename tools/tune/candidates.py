@@ -43,6 +43,17 @@ def names_of(variable):
     return [prefix + variable[len(PREFIX) :] for prefix in (*OTHER_PREFIXES, PREFIX)]
 
 
+def without(variable, environment, launcher):
+    """The command that measures without a variable that the environment, the launcher's command or
+    else the site's file sets."""
+    names = names_of(variable)
+    given = [word for word in launcher if word.split("=")[0] in names]
+    if given:
+        return f"numacoll-tune --launcher CMD, without {' '.join(given)} in CMD,"
+    unset = "".join(f" -u {name}" for name in names if name in environment)
+    return f"env{unset or ' NUMACOLL_CONF='} numacoll-tune"
+
+
 def under_one_name(environment):
     """({MPIR_CVAR_NUMACOLL_..: value}, the names given) of the variables of numacoll that an
     environment sets only under another of the names that MPICH knows."""

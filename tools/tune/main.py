@@ -157,11 +157,12 @@ def say_untried(o, of_site):
     for name, collectives in candidates.untried(variables, o.collectives).items():
         variable = candidates.PREFIX + name.upper()
         stays = "" if collectives == o.collectives else " in " + ", ".join(collectives)
-        names = [name for name in candidates.names_of(variable) if name in os.environ]
-        without = "NUMACOLL_CONF=" if variable in of_site else "-u " + " -u ".join(names)
+        without = candidates.without(
+            variable, {} if variable in of_site else os.environ, o.launcher or []
+        )
         print(
             f"{variable}={variables[name]}: stays as it is{stays}; what is chosen holds for this "
-            f"value only; to measure without it: env {without} numacoll-tune --output OTHER .."
+            f"value only; to measure without it: {without} --output OTHER .."
         )
 
 
