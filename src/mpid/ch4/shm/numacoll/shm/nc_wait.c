@@ -20,9 +20,10 @@
  * 0.9 s. */
 #define RAN_NS    2000
 #define SHARED_NS 100000000
-/* Loads in a round when ranks outnumber processors, and what a small message then takes. */
-#define OVERSUBSCRIBED_SPINS \
-    5 /* 4 ranks on 2 processors, 4 bytes: 4.6 us; with 20: 5.3 us, 60: 7.4 us, 150: 11.7 us */
+/* Loads in a round when ranks outnumber processors. 4 ranks on 2 processors of an AMD EPYC, 4
+ * bytes: 4.6 us; with 20: 5.3 us, 60: 7.4 us, 150: 11.7 us. On an Intel Xeon, where a pause is
+ * longer, 1 to 20 make no difference above what launches differ by, with 4 and 8 ranks. */
+#define OVERSUBSCRIBED_SPINS 5
 
 /* Where the CPU is yielded, the rank waited for needs it more than this rank's progress engine
  * does. So progress is called in one of this many rounds, or in one of waiter->ranks rounds if that
