@@ -1,6 +1,7 @@
-/* What nonblocking and persistent calls take beside blocking ones: microseconds per call on the
- * slowest rank, of Barrier, and of Bcast and Allreduce of 8 bytes; a nonblocking call is waited for
- * at once. The medians of ROUNDS rounds, in each of which every kind of call has its turn.
+/* What nonblocking calls, and persistent ones, which are MPICH's, take beside blocking ones:
+ * microseconds per call on the slowest rank, of Barrier, and of Bcast and Allreduce of 8 bytes; a
+ * nonblocking call is waited for at once. The medians of ROUNDS rounds, in each of which every kind
+ * of call has its turn.
  *
  *   nonblocking_time [SECONDS]     about so long, 5 by default
  *

@@ -1,10 +1,12 @@
 /* Tests collectives whose buffers are malloc's, with SHARED_BUFFERS=malloc and jemalloc preloaded:
  * blocks of all lengths that come, grow and go between calls; and children that are forked, which
- * use malloc and write into what they have of their parents, who must not notice. At the end rank 0
- * prints how many bytes it has copied straight out of shared buffers, if any: pvar NAME VALUE.
+ * use malloc and write into what they have of their parents, who must not notice, and have children
+ * themselves; also while another thread makes and frees shared buffers. At the end rank 0 prints
+ * how many bytes it has copied straight out of shared buffers, if any: pvar NAME VALUE.
  *
  *   shared_malloc [ROUNDS] */
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,16 +70,37 @@ static void renew(struct block *b, int round)
 
 /* ---- a child ---- */
 
-/* Writes over all blocks, gives them back and makes others, which must be zero. */
+/* A child's child has what the child has written. */
+static void live_as_grandchild(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        for (int k = 0; k < blocks[i].bytes; k++) {
+            if (blocks[i].at[k] != 0xee)
+                _exit(1);
+        }
+    }
+    _exit(0);
+}
+
+/* Writes over all blocks, has a child, gives them back and makes others, which must be zero. */
 static void live_as_child(void)
 {
     enum { BYTES = 1 << 20 };
     static const char zero[BYTES];
 
-    for (int i = 0; i < BLOCKS; i++) {
+    int status = -1;
+    pid_t child;
+
+    for (int i = 0; i < BLOCKS; i++)
         memset(blocks[i].at, 0xee, (size_t) blocks[i].bytes);
+    child = fork();
+    if (child == 0)
+        live_as_grandchild();
+    waitpid(child, &status, 0);
+    if (status != 0)
+        _exit(2);
+    for (int i = 0; i < BLOCKS; i++)
         free(blocks[i].at);
-    }
     for (int i = 0; i < BLOCKS; i++) {
         void *other = calloc(1, BYTES);
         if (memcmp(other, zero, BYTES))
@@ -99,6 +122,51 @@ static void fork_child(void)
         nc_fail("a child", status, 0);
     for (int i = 0; i < BLOCKS; i++)
         expect(&blocks[i], blocks[i].bytes, "after a child");
+}
+
+/* Makes and frees long shared buffers, which takes long where no child may come in between. */
+static void *make_buffers(void *stop)
+{
+    enum { BYTES = 128 << 20 };
+
+    while (!__atomic_load_n((int *) stop, __ATOMIC_ACQUIRE)) {
+        char *buffer;
+        MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &buffer);
+        memset(buffer, 1, BYTES);
+        MPI_Free_mem(buffer);
+    }
+    return NULL;
+}
+
+/* Children that need memory of malloc at once, beside a thread that does that; one that waits for
+ * ever ends itself. */
+static void fork_beside_thread(void)
+{
+    enum { CHILDREN = 30, BYTES = 8 << 20, PARTS = 40 };
+    int stop = 0, status;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, make_buffers, &stop);
+    for (int i = 0; i < CHILDREN; i++) {
+        usleep((useconds_t) (2000 + 1313 * i));
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            for (int k = 0; k < PARTS; k++) {
+                char *part = malloc(BYTES);
+                *part = 1;
+            }
+            _exit(0);
+        }
+        status = -1;
+        waitpid(child, &status, 0);
+        if (status != 0) {
+            nc_fail("a child beside a thread", status, 0);
+            break;
+        }
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
 }
 
 /* ---- calls ---- */
@@ -140,7 +208,7 @@ int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 20;
 
-    nc_init(&argc, &argv);
+    nc_init_threads(&argc, &argv);
     nc_pvar_open(&copied_shared, "numacoll_copied_shared_bytes");
     drawn = (unsigned long) nc_rank + 1;
     for (int round = 0; round < rounds; round++) {
@@ -156,6 +224,8 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < BLOCKS; i++)
         free(blocks[i].at);
+    if (nc_rank == 0)
+        fork_beside_thread();
     nc_pvars_print(&copied_shared, 1);
     return nc_finish();
 }

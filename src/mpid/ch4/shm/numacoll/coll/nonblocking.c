@@ -1,14 +1,16 @@
-/* Nonblocking and persistent Barrier, Bcast and Allreduce of short messages on one node. MPICH
- * makes the request, and calls what is to be done for it: this file gives it a schedule (MPIR_TSP)
- * of two vertices. The first one is a step of nc_nonblocking at a time: MPICH calls `start` when
- * the call is started, then `go_on` from its progress engine, until one of them says that it is
- * done. The second one returns the error of the call to MPICH.
+/* Nonblocking Barrier, Bcast and Allreduce of short messages on one node. MPICH makes the request,
+ * and calls what is to be done for it: this file gives it a schedule (MPIR_TSP) of two vertices.
+ * The first one is a step of nc_nonblocking at a time: MPICH calls `start` when the call is
+ * started, then `go_on` from its progress engine, until one of them says that it is done. The
+ * second one returns the error of the call to MPICH.
  *
  * No rank needs another one's progress engine for what that rank has posted: the root's message, or
  * the messages of all, are all that a rank needs, and each rank reduces for itself.
  *
  * All ranks decide alike which calls are served: by the communicator, the length and, of
- * Iallreduce, the operation and the datatype. A call that is not served is MPICH's. */
+ * Iallreduce, the operation and the datatype. A call that is not served is MPICH's. So is a
+ * persistent one: here calls are matched by the order in which they are started, and each rank may
+ * start its persistent calls in an order of its own (MPI 4.0, section 6.13). */
 
 #include "reduction.h"
 #include "../mpich/bells.h"
@@ -16,7 +18,7 @@
 
 #include "tsp_impl.h"
 
-/* A call, from its schedule to its end. A persistent one is started many times. */
+/* A call, from its schedule to its end. */
 struct nonblocking_call {
     MPIR_Comm *comm;
     enum nc_nonblocking_coll coll;
@@ -167,7 +169,7 @@ static int forget(void *data)
 
 /* Makes the schedule of a call. The call has a reference to its communicator and its datatype: the
  * program may free both before it is over. */
-static int schedule(const struct nonblocking_call *call, bool is_persistent, void **sched,
+static int schedule(const struct nonblocking_call *call, void **sched,
                     enum MPIR_sched_type *sched_type)
 {
     int mpi_errno = MPI_SUCCESS, vertex;
@@ -178,7 +180,7 @@ static int schedule(const struct nonblocking_call *call, bool is_persistent, voi
     MPIR_Comm_add_ref(c->comm);
     MPIR_Datatype_add_ref_if_not_builtin(c->message.datatype);
     *sched_type = MPIR_SCHED_GENTRAN;
-    MPIR_TSP_sched_create(sched, is_persistent); /* asserts that there is memory */
+    MPIR_TSP_sched_create(sched, false); /* asserts that there is memory */
     mpi_errno = MPIR_TSP_sched_generic(MPIR_TSP_sched_new_type(*sched, start, go_on, forget), c,
                                        *sched, 0, NULL, &vertex);
     MPIR_ERR_CHECK(mpi_errno);
@@ -203,10 +205,10 @@ static int serve(const struct nonblocking_call *call, bool fits, bool is_persist
     if (!state || !MPIDI_NUMACOLL_nonblocking_selected(call->coll))
         return MPI_SUCCESS;
     MPIR_Datatype_get_size_macro(call->message.datatype, size);
-    *served = state->nonblocking && fits &&
+    *served = state->nonblocking && fits && !is_persistent &&
               (size == 0 || call->message.count <= (MPI_Aint) NC_INLINE_BYTES / size);
     if (*served)
-        return schedule(call, is_persistent, sched, sched_type);
+        return schedule(call, sched, sched_type);
     state->stats.counts.elsewhere[call->coll]++;
     return MPI_SUCCESS;
 }

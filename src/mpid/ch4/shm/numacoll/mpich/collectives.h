@@ -17,7 +17,7 @@ enum nc_coll {
         NC_COLL_COUNT
 };
 
-/* Those that also have nonblocking and persistent forms, by the names of the nonblocking ones. */
+/* Those that also have nonblocking forms, by the names of the nonblocking ones. */
 enum nc_nonblocking_coll {
 #define NC_NUMBER(name, Name, NAME, ...) NC_COLL_##NAME,
     NC_NONBLOCKING(NC_NUMBER)
@@ -55,7 +55,7 @@ static inline bool MPIDI_NUMACOLL_is_selected(int row, int value, int ours, int 
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
 bool MPIDI_NUMACOLL_any_selected(void);
 
-/* The same for the nonblocking and persistent forms. */
+/* The same for the nonblocking forms. */
 bool MPIDI_NUMACOLL_nonblocking_selected(enum nc_nonblocking_coll coll);
 bool MPIDI_NUMACOLL_any_nonblocking_selected(void);
 

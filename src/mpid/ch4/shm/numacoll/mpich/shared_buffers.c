@@ -132,19 +132,27 @@ static void make_own(void)
     *(struct front *) base = (struct front){own.file.number};
 }
 
-/* Room for one more extent; false: no memory. */
+static size_t bytes_of_list(const struct nc_extents *e)
+{
+    return (size_t) e->room * sizeof *e->extent;
+}
+
+/* Room for one more extent; false: no memory. The list is not malloc's, because the lock is held:
+ * malloc may ask for an extent itself (shared_malloc.c), in this thread or, while this one waits
+ * for malloc's own lock, in another. */
 static bool make_room(struct nc_extents *e)
 {
-    enum { MORE = 64 };
-    struct nc_extent *larger;
+    size_t more = page_bytes(), had = bytes_of_list(e);
+    void *larger;
 
     if (e->count < e->room)
         return true;
-    larger = MPL_realloc(e->extent, (size_t) (e->room + MORE) * sizeof *larger, MPL_MEM_USER);
-    if (!larger)
+    larger = had ? mremap(e->extent, had, had + more, MREMAP_MAYMOVE)
+                 : mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (larger == MAP_FAILED)
         return false;
     e->extent = larger;
-    e->room += MORE;
+    e->room += (int) (more / sizeof *e->extent);
     return true;
 }
 
@@ -231,12 +239,25 @@ bool MPIDI_NUMACOLL_shared_empty(void *at, size_t bytes)
     return own.file.pid == getpid() && madvise(at, bytes, MADV_REMOVE) == 0;
 }
 
-/* Without the lock, which another thread of the parent may have held. */
 void MPIDI_NUMACOLL_shared_part(void)
 {
-    if (own.file.base && is_open())
-        (void) mmap(own.file.base, own.file.bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, own.fd, 0);
+    static const char cannot[] = "numacoll: a forked child: no address space for malloc's blocks\n";
+    static bool
+        parted; /* a child of a child has what its parent has written, not the file's pages */
+    void *base;
+
+    /* another thread of the parent may have held it; a child begins with one thread */
+    lock = (pthread_mutex_t) PTHREAD_MUTEX_INITIALIZER;
+    if (parted || !own.file.base || !is_open())
+        return;
+    base = mmap(own.file.base, own.file.bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, own.fd, 0);
+    if (base == MAP_FAILED) { /* it would write into its parent's blocks */
+        ssize_t said = write(STDERR_FILENO, cannot, sizeof cannot - 1);
+        (void) said;
+        abort();
+    }
+    parted = true;
 }
 
 void MPIDI_NUMACOLL_shared_finalize(void)
@@ -246,7 +267,8 @@ void MPIDI_NUMACOLL_shared_finalize(void)
         munmap(own.file.base, own.file.bytes);
         if (is_open())
             close(own.fd);
-        MPL_free(own.extents.extent);
+        if (own.extents.room)
+            munmap(own.extents.extent, bytes_of_list(&own.extents));
         own.file.base = NULL;
     }
     own.refused = own.told = false;

@@ -20,8 +20,7 @@ struct nc_stats {
     uint64_t inner[NC_COLL_COUNT];
     uint64_t deferred[NC_COLL_COUNT]; /* calls before the segment was made */
     uint64_t fell_back[NC_COLL_COUNT][NC_REASON_COUNT];
-    /* nonblocking and persistent calls, of which each start counts; those selected but not served
-     */
+    /* nonblocking calls; those selected but not served, of persistent ones when they are made */
     uint64_t started[NC_NONBLOCKING_COUNT], elsewhere[NC_NONBLOCKING_COUNT];
     uint64_t answered; /* calls served by an answer that was remembered (answers.h) */
     uint64_t messages, message_bytes; /* sent to other nodes */
