@@ -105,12 +105,15 @@ static void table_head(const struct options *o, const struct measurement *m)
 
 static void table_row(const struct options *o, const char *size, int a, const struct result *r)
 {
+    int digits = r->ratio.median < 0.01 ? 6 : 3;
+
     printf("%9s  %-*s %11.2f", size, label_width(o), o->algorithms[a].label, r->time.median);
     if (o->launches)
         printf(" %11.2f %11.2f", r->time.low, r->time.high);
     printf(" %11.2f %11.2f %11.2f %7.2f %6d", r->min, r->p90, r->p99, r->cv, r->calls);
     if (a != o->baseline)
-        printf("  %.3f [%.3f..%.3f]", r->ratio.median, r->ratio.low, r->ratio.high);
+        printf("  %.*f [%.*f..%.*f]", digits, r->ratio.median, digits, r->ratio.low, digits,
+               r->ratio.high);
     if (r->copies)
         printf("  single copy: %s", copies_text(r->copies));
     putchar('\n');

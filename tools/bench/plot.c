@@ -154,10 +154,10 @@ static void write_title(FILE *g, const struct options *o, const struct measureme
     fputc('\n', g);
 }
 
-static void write_head(FILE *g, const struct options *o, const struct measurement *m)
+static void write_head(FILE *g, const struct options *o, const struct measurement *m,
+                       const char *file)
 {
     int rows = legend_rows(o), height = HEIGHT + ROW * rows;
-    char *file = plot_file(o, m->collective, m->ranks);
 
     gnuplot_begin(g, file, WIDTH, height);
     write_title(g, o, m);
@@ -165,7 +165,6 @@ static void write_head(FILE *g, const struct options *o, const struct measuremen
         g,
         "set multiplot layout 2,1 margins 0.12,0.97,%g,0.93 spacing 0,0.09\nset grid\nunset key\n",
         (double) (BELOW + ROW * rows) / height);
-    free(file);
 }
 
 /* The curves or bars of all algorithms. */
@@ -211,15 +210,21 @@ static void write_ratios(FILE *g, const struct options *o, const struct measurem
 bool plot(const struct options *o, const struct measurement *m)
 {
     FILE *g = popen("gnuplot", "w");
+    char *file = plot_file(o, m->collective, m->ranks);
+    bool good;
 
-    if (!g) {
+    if (!g || !file) {
         perror("gnuplot");
         return false;
     }
     write_data(g, o, m);
-    write_head(g, o, m);
+    write_head(g, o, m, file);
     write_times(g, o, m);
     write_ratios(g, o, m);
     fprintf(g, "unset multiplot\n");
-    return pclose(g) == 0;
+    good = gnuplot_end(g, file);
+    if (!good)
+        fprintf(stderr, "numacoll-bench: --plot=%s: gnuplot could not draw it\n", file);
+    free(file);
+    return good;
 }

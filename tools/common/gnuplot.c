@@ -1,5 +1,6 @@
 /* Parts of the commands for gnuplot. See gnuplot.h. */
 
+#define _GNU_SOURCE /* memmem */
 #include "gnuplot.h"
 
 #include <math.h>
@@ -23,6 +24,26 @@ bool gnuplot_writes(const char *file)
 bool gnuplot_runs(void)
 {
     return system("gnuplot --version >/dev/null 2>&1") == 0;
+}
+
+/* Whether a picture has its end; gnuplot does not say that a disk is full. */
+static bool is_whole(const char *file)
+{
+    const char *end = strcmp(gnuplot_suffix(file), ".png") ? "</svg>" : "IEND";
+    char tail[32];
+    FILE *f = fopen(file, "rb");
+    size_t n = 0;
+
+    if (f && fseek(f, -(long) sizeof tail, SEEK_END) == 0)
+        n = fread(tail, 1, sizeof tail, f);
+    if (f)
+        fclose(f);
+    return memmem(tail, n, end, strlen(end)) != NULL;
+}
+
+bool gnuplot_end(FILE *g, const char *file)
+{
+    return pclose(g) == 0 && is_whole(file);
 }
 
 /* In single quotes; a single quote inside it is written twice. */

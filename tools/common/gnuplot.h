@@ -19,6 +19,10 @@ bool gnuplot_runs(void);
 void gnuplot_quote(FILE *g, const char *text);
 void gnuplot_labelled(FILE *g, const char *before, const char *text);
 
+/* Ends gnuplot, which has been given the commands for a picture by popen. False: it could not draw
+ * it, or not write all of it. */
+bool gnuplot_end(FILE *g, const char *file);
+
 /* Begins a picture of a size in points. */
 void gnuplot_begin(FILE *g, const char *file, int width, int height);
 

@@ -121,6 +121,10 @@ void picture_draw(const struct table *t, const char *file)
         errx(WRONG_ARGUMENTS, "--plot=%s: there is nothing to draw", file);
     if (!gnuplot_runs())
         errx(EXIT_FAILURE, "--plot=%s: needs gnuplot, which does not run", file);
+    g = fopen(file, "ab"); /* where gnuplot cannot, it writes to its standard output */
+    if (!g)
+        err(EXIT_FAILURE, "--plot=%s", file);
+    fclose(g);
     g = popen("gnuplot", "w");
     if (!g)
         err(EXIT_FAILURE, "gnuplot");
@@ -135,6 +139,6 @@ void picture_draw(const struct table *t, const char *file)
     gnuplot_labelled(g, "\nset ylabel ", p->bars ? "" : p->y);
     fputc('\n', g);
     (p->bars ? write_bars : write_curves)(g, t);
-    if (pclose(g) != 0)
+    if (!gnuplot_end(g, file))
         errx(EXIT_FAILURE, "--plot=%s: gnuplot could not draw it", file);
 }

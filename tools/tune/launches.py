@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -141,22 +142,32 @@ def bench(
     return result
 
 
+def first_of(lines):
+    """The line of numacoll, or else the first one, of what a launch that failed has written."""
+    lines = [line.strip() for line in lines.splitlines() if line.strip()]
+    ours = [line for line in lines if re.match(r"numacoll(-bench)?: ", line)]
+    return (ours or lines or [""])[0]
+
+
 def ask(launcher, program, ranks):
     """What numacoll-bench says, as JSON, of ranks that are started so, in a launch that measures
-    nothing; {} if it does not say."""
+    nothing; {} if it does not say; {"failed": why} if it cannot run."""
     call = [program, "barrier", "--algorithms", "numacoll", "--rounds", "1", "--seconds", "0.01"]
     try:
         process = subprocess.Popen(
             [*launcher, "-n", str(ranks), *call, "--format", "json"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             universal_newlines=True,
         )
     except OSError:
         return {}
     try:
-        said = json.loads(process.communicate(timeout=ASKING)[0])
+        said, lines = process.communicate(timeout=ASKING)
+        if process.returncode > 0:
+            return {"failed": first_of(lines) or f"exit status {process.returncode}"}
+        said = json.loads(said)
         return said if isinstance(said, dict) else {}
     except (subprocess.TimeoutExpired, ValueError):
         return {}

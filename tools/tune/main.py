@@ -52,7 +52,11 @@ class Installation:
         """What numacoll-bench says of so many ranks, asked once; {} if it does not say."""
         launcher = o.launcher or [self.mpiexec]
         if (*launcher, ranks) not in self.said:
-            self.said[(*launcher, ranks)] = launches.ask(launcher, self.bench, ranks)
+            said = launches.ask(launcher, self.bench, ranks)
+            if "failed" in said:
+                what = " ".join([*launcher, "-n", str(ranks), "numacoll-bench .."])
+                raise Failed(f"{what}: {said['failed']}")
+            self.said[(*launcher, ranks)] = said
         return self.said[(*launcher, ranks)]
 
     def ask(self, o):
@@ -531,7 +535,7 @@ def stage(journal, name):
     """The journal's records of a part of the run, and what appends one. name: the part; of what was
     chosen the checksums of its files and their order: with more time a run that goes on may choose
     something else, of which the launches with other files say nothing."""
-    records = [r for r in journal.records if r["stage"] == name]
+    records = [r for r in journal.records if r.get("stage") == name]
 
     def append(record):
         journal.append({**record, "stage": name})
@@ -659,7 +663,7 @@ def check(place, o):
     """Measures the default and the files of a folder in turn; what looks slower, which some do by
     chance, in new launches again."""
     clock, known = Clock(), tuned.described(o.check)
-    if not {"sizes", "launcher", "collectives", "ranks"} <= set(known):
+    if not tuned.is_described(known, options.MOST_RANKS):
         raise Failed(f"{o.check}: machine.json does not say what was measured")
     o.sizes, o.ranks = known["sizes"], known["ranks"]
     o.launcher = o.launcher or known["launcher"]
@@ -727,6 +731,11 @@ def install(place, o):
 
 def main(bin_, share, version, words):
     place = Installation(bin_, share, version)
+    try:
+        os.getcwd()
+    except OSError as problem:
+        print(f"numacoll-tune: the working directory: {problem.strerror}", file=sys.stderr)
+        return 1
     o = options.parse(version, write.served(write.read(share)["mpir"]), words)
     # as Ctrl-C: the launch is ended, and the journal has what was measured
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -752,7 +761,9 @@ def main(bin_, share, version, words):
         print(f"numacoll-tune: {failure}", file=sys.stderr)
         return 1
     except OSError as problem:
-        print(f"numacoll-tune: {problem.filename}: {problem.strerror}", file=sys.stderr)
+        unnamed = f"standard output, or a file in {o.output}" if o.output else "standard output"
+        what = problem.filename or unnamed
+        print(f"numacoll-tune: {what}: {problem.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         then = "" if o.check else "; the same command goes on from here"

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 
 LARGEST = 1 << 30  # bytes
+MOST_RANKS = 4096
 SIZES, QUICK_SIZES = "4,16,64,256,1K,4K,16K,64K,256K,1M", "4,64,1K,16K,256K,1M"
 LAUNCHES, QUICK_LAUNCHES = 5, 3
 MINUTES, QUICK_MINUTES, CHECK_MINUTES = 15, 3, 5
@@ -38,7 +39,7 @@ def number(low, high):
 
 
 def ranks(text):
-    parse = number(2, 100000)
+    parse = number(2, MOST_RANKS)
     return sorted({parse(word) for word in text.split(",")})
 
 
@@ -79,7 +80,7 @@ def sizes(text):
 
 def minutes(text):
     if not re.fullmatch(r"\d{1,5}(\.\d+)?", text) or float(text) <= 0:
-        raise wrong(text, "minutes, above 0")
+        raise wrong(text, "minutes, above 0 and below 100000")
     return float(text)
 
 

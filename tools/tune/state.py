@@ -35,6 +35,8 @@ class Journal:
             os.unlink(str(path))
             raise
         self.records = lines[1:]
+        if not all(isinstance(r, dict) for r in self.records):
+            raise NoJournal("it has lines that numacoll-tune does not write")
         self.before = sum(line.get("seconds", 0) for line in lines)
         if self.head["run"] != run:
             raise OtherRun(difference(self.head["run"], run))

@@ -44,6 +44,23 @@ def described(folder):
     return about
 
 
+def is_described(about, most):
+    """Whether machine.json says what was measured, for numacoll-tune to launch it again. most:
+    ranks."""
+
+    def lists(key, kind):
+        values = about.get(key)
+        return isinstance(values, list) and all(type(value) is kind for value in values)
+
+    return (
+        all(lists(key, str) for key in ("collectives", "chosen"))
+        and all(lists(key, int) and about[key] for key in ("ranks", "sizes"))
+        and all(2 <= n <= most for n in about["ranks"])
+        and (about.get("launcher") is None or (lists("launcher", str) and about["launcher"] != []))
+        and isinstance(about.get("variables", {}), dict)
+    )
+
+
 def machine_of(names):
     """The machine of files, from those that launches were on: None if they differ, or if the
     library does not tell."""

@@ -246,7 +246,8 @@ int MPIR_numacoll_expect(const char *variable, const char *type)
     if (!strcmp(type, "boolean")) {
         good = MPL_env2bool(variable, &ignored) >= 0;
         allowed = "yes, true, on, 1, no, false, off or 0";
-    } else if (!strcmp(type, "int") && value && *value) {
+    } else if (!strcmp(type, "int") && value && (*value || strstr(variable, "_NUMACOLL_"))) {
+        /* MPICH takes an empty value for 0; for its own variables that stays so */
         errno = 0;
         long number = strtol(value, &end, 10);
         good = end != value && !*end && !errno && number >= INT_MIN && number <= INT_MAX;
