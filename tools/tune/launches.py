@@ -134,12 +134,12 @@ def bench(
         return None if limit == left else f"not done after {limit:.0f} s"
     finally:
         end(process)
-    if process.returncode or not file.exists():
-        lines = error.strip().splitlines() or [f"exit status {process.returncode}"]
-        return next((line for line in lines if line.startswith("numacoll-bench:")), lines[0])
-    result = json.loads(file.read_text())
-    file.unlink()
-    return result
+        said = file.read_text() if file.exists() else ""
+        if file.exists():
+            file.unlink()
+    if process.returncode or not said:
+        return first_of(error) or f"exit status {process.returncode}"
+    return json.loads(said)
 
 
 def first_of(lines):

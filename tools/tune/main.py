@@ -766,6 +766,6 @@ def main(bin_, share, version, words):
         print(f"numacoll-tune: {what}: {problem.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        then = "" if o.check else "; the same command goes on from here"
+        then = "" if o.check or o.dry_run or o.install else "; the same command goes on from here"
         print(f"\nnumacoll-tune: stopped{then}", file=sys.stderr)
         return 130

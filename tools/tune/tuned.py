@@ -1,6 +1,7 @@
 """A folder of tuned files: MPICH's selection files, whatever is in them, and machine.json, which
 says for which machine they are and has their checksums. libmpi looks for such a folder, by the name
 of the machine, where COLLECTIVES=tuned is set (mpich/tuned.h)."""
+import errno
 import hashlib
 import json
 import os
@@ -95,5 +96,7 @@ def install(folder, above):
         os.rename(str(fresh), str(place))
         shutil.rmtree(str(old), ignore_errors=True)
     except OSError as problem:
-        raise Unusable(f"{problem.filename}: {problem.strerror}")
+        shutil.rmtree(str(fresh), ignore_errors=True)
+        full = problem.errno in (errno.ENOSPC, errno.EDQUOT)  # the name is then the other file's
+        raise Unusable(f"{fresh if full else problem.filename}: {problem.strerror}")
     return place
