@@ -142,9 +142,9 @@ def bench(
     return json.loads(said)
 
 
-def first_of(lines):
+def first_of(text):
     """The line of numacoll, or else the first one, of what a launch that failed has written."""
-    lines = [line.strip() for line in lines.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     ours = [line for line in lines if re.match(r"numacoll(-bench)?: ", line)]
     return (ours or lines or [""])[0]
 
@@ -164,9 +164,9 @@ def ask(launcher, program, ranks):
     except OSError:
         return {}
     try:
-        said, lines = process.communicate(timeout=ASKING)
+        said, text = process.communicate(timeout=ASKING)
         if process.returncode > 0:
-            return {"failed": first_of(lines) or f"exit status {process.returncode}"}
+            return {"failed": first_of(text) or f"exit status {process.returncode}"}
         said = json.loads(said)
         return said if isinstance(said, dict) else {}
     except (subprocess.TimeoutExpired, ValueError):

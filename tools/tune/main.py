@@ -663,7 +663,7 @@ def check(place, o):
     """Measures the default and the files of a folder in turn; what looks slower, which some do by
     chance, in new launches again."""
     clock, known = Clock(), tuned.described(o.check)
-    if not tuned.is_described(known, options.MOST_RANKS):
+    if not tuned.says_what_was_measured(known, options.MOST_RANKS):
         raise Failed(f"{o.check}: machine.json does not say what was measured")
     o.sizes, o.ranks = known["sizes"], known["ranks"]
     o.launcher = o.launcher or known["launcher"]

@@ -45,7 +45,7 @@ def described(folder):
     return about
 
 
-def is_described(about, most):
+def says_what_was_measured(about, most):
     """Whether machine.json says what was measured, for numacoll-tune to launch it again. most:
     ranks."""
 
@@ -57,7 +57,9 @@ def is_described(about, most):
         all(lists(key, str) for key in ("collectives", "chosen"))
         and all(lists(key, int) and about[key] for key in ("ranks", "sizes"))
         and all(2 <= n <= most for n in about["ranks"])
-        and (about.get("launcher") is None or (lists("launcher", str) and about["launcher"] != []))
+        and (
+            about.get("launcher", 0) is None or (lists("launcher", str) and about["launcher"] != [])
+        )
         and isinstance(about.get("variables", {}), dict)
     )
 

@@ -242,8 +242,8 @@ bool MPIDI_NUMACOLL_shared_empty(void *at, size_t bytes)
 void MPIDI_NUMACOLL_shared_part(void)
 {
     static const char cannot[] = "numacoll: a forked child: no address space for malloc's blocks\n";
-    static bool
-        parted; /* a child of a child has what its parent has written, not the file's pages */
+    /* A child of a child has by fork what its parent has written; the file has not. */
+    static bool parted;
     void *base;
 
     /* another thread of the parent may have held it; a child begins with one thread */

@@ -33,7 +33,7 @@ bool MPIDI_NUMACOLL_shared_empty(void *at, size_t bytes);
 
 /* In a child that has been forked: from now on it has its parent's shared buffers for itself; what
  * either of them writes, the other one does not get, but for what the parent writes to pages that
- * the child has not written. */
+ * the child has not written. Where there is no address space for that, the child ends. */
 void MPIDI_NUMACOLL_shared_part(void);
 
 /* At MPI_Finalize: gives up this process's own file, unless it still has buffers. */
