@@ -3,12 +3,15 @@
 
 #include "bench.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What is wrong first; empty: nothing. */
 static char problem[256];
@@ -287,9 +290,12 @@ const char *document_read(struct json_object *j, struct document *d)
 const char *document_read_file(const char *option, const char *file, struct document *d)
 {
     static char message[1024];
-    struct json_object *j = json_object_from_file(file);
-    const char *error = j ? document_read(j, d) : "cannot be read as JSON";
+    int fd = open(file, O_RDONLY);
+    struct json_object *j = fd >= 0 ? json_object_from_fd(fd) : NULL;
+    const char *error = fd < 0 ? strerror(errno) : j ? document_read(j, d) : "is not JSON";
 
+    if (fd >= 0)
+        close(fd);
     json_object_put(j);
     if (error)
         snprintf(message, sizeof message, "--%s=%s: %s", option, file, error);

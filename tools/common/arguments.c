@@ -5,8 +5,10 @@
 #include <argp.h>
 #include <err.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void *allocate(size_t bytes)
 {
@@ -15,6 +17,20 @@ void *allocate(size_t bytes)
     if (!memory)
         errx(EXIT_FAILURE, "no memory");
     return memory;
+}
+
+static void look_at_output(void)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        warn("standard output");
+        _exit(EXIT_FAILURE); /* exit must not be called in a handler of exit */
+    }
+}
+
+void end_if_output_is_lost(void)
+{
+    if (atexit(look_at_output))
+        errx(EXIT_FAILURE, "no memory");
 }
 
 int argument_number(const char *option, const char *text, int low, int high)

@@ -11,6 +11,10 @@
 /* malloc, but ends the process if there is no memory. */
 void *allocate(size_t bytes);
 
+/* From now on the end of the process looks whether all that was written to standard output, --help
+ * too, is out; if not, it ends with one line and EXIT_FAILURE. */
+void end_if_output_is_lost(void);
+
 /* The number that `text`, the value of an option, stands for; low to high are allowed. option: with
  * its equals sign, "--root=". */
 int argument_number(const char *option, const char *text, int low, int high);

@@ -1,9 +1,8 @@
 /* numacoll-model's main program. See model.h. */
 
-#include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "common/arguments.h"
 #include "model.h"
 
 int main(int argc, char **argv)
@@ -16,13 +15,12 @@ int main(int argc, char **argv)
     struct options options;
     struct table *table;
 
+    end_if_output_is_lost();
     options_parse(&options, argc, argv);
     table = table_make(names[options.command]);
     fill[options.command](&options, table);
     if (options.plot)
         picture_draw(table, options.plot);
     table_write(table, options.output);
-    if (fflush(stdout) || ferror(stdout))
-        err(EXIT_FAILURE, "standard output");
     return EXIT_SUCCESS;
 }

@@ -212,9 +212,6 @@ void messages_fill(const struct options *o, struct table *t)
     struct ledger l;
     struct job j;
 
-    if (o->collective > ALLREDUCE)
-        errx(WRONG_ARGUMENTS, "COLLECTIVE %s: must be one of bcast, reduce, allreduce",
-             collective_names[o->collective]);
     job_make(&j, o);
     make_ledger(&l, &j, o);
     table_fact(t, "collective", "%s", collective_names[o->collective]);

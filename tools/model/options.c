@@ -14,25 +14,29 @@
 
 const char *argp_program_version = "numacoll-model " NUMACOLL_VERSION;
 
+#define WORDS "COLLECTIVE [SIZE]"
+
 static const struct {
-    const char *name, *words, *doc;
+    const char *name;
+    int collectives; /* so many of collective_names may be asked about */
+    const char *doc;
 } commands[COMMANDS] = {
-    [QUEUE] = {"queue", "",
+    [QUEUE] = {"queue", 0,
                "The time of a Bcast through a queue in shared memory, by the formulas of Kurnosov, "
                "Tokmasheva 2020: over fragments, slots or messages, and its best fragment."},
-    [TREE] = {"tree", "",
+    [TREE] = {"tree", 0,
               "The time of trees of messages, by the formulas of Kurnosov 2019 (Hockney's model): "
               "the best degree and segment of each, and which is best for messages of which size."},
-    [BARRIER] = {"barrier", "",
+    [BARRIER] = {"barrier", 0,
                  "What the barriers cost on a machine: signals, crossings of NUMA nodes and "
                  "packages, and time."},
-    [MESSAGES] = {"messages", "COLLECTIVE [SIZE]",
+    [MESSAGES] = {"messages", ALLREDUCE + 1,
                   "How many messages leave each NUMA node, package, node or switch: by trees and "
                   "exchanges of all ranks, and by the groups of the levels."},
-    [PREDICT] = {"predict", "COLLECTIVE [SIZE]",
+    [PREDICT] = {"predict", COLLECTIVES,
                  "The time of the algorithms of a collective on a machine and network, by formulas "
                  "of pipelines."},
-    [WHY] = {"why", "COLLECTIVE [SIZE]",
+    [WHY] = {"why", COLLECTIVES,
              "What the library chooses by itself (auto) on a machine and network, and by which "
              "rule."},
 };
@@ -265,12 +269,12 @@ static void parse_plot(struct options *o, const char *file)
 
 static void parse_argument(struct options *o, const char *text, unsigned number)
 {
-    bool words = *commands[o->command].words;
+    int collectives = commands[o->command].collectives;
 
-    if (words && number == 0)
+    if (collectives && number == 0)
         o->collective = (enum collective) parse_word("COLLECTIVE ", text, collective_names,
-                                                     COLLECTIVES);
-    else if (words && number == 1)
+                                                     collectives);
+    else if (collectives && number == 1)
         o->message = parse_number("SIZE ", text, 0, (uint64_t) 1 << 40);
     else
         errx(WRONG_ARGUMENTS, "%s: must be an option; numacoll-model %s --help lists them", text,
@@ -358,9 +362,9 @@ static void finish(struct options *o, unsigned words)
     if ((o->fragment || o->over == OVER_FRAGMENT) && (o->slots || o->over == OVER_SLOTS) &&
         o->queue)
         errx(WRONG_ARGUMENTS, "--queue: must not be with both fragments and slots");
-    if (*commands[o->command].words && words == 0)
-        errx(WRONG_ARGUMENTS, "%s: must be followed by a collective: numacoll-model %s %s",
-             commands[o->command].name, commands[o->command].name, commands[o->command].words);
+    if (commands[o->command].collectives && words == 0)
+        errx(WRONG_ARGUMENTS, "%s: must be followed by a collective: numacoll-model %s " WORDS,
+             commands[o->command].name, commands[o->command].name);
 }
 
 /* ---- all of it ---- */
@@ -547,7 +551,7 @@ void options_parse(struct options *o, int argc, char **argv)
         if (choices[i].commands >> o->command & 1)
             of_command[n++] = choices[i].option;
     }
-    argp.args_doc = commands[o->command].words;
+    argp.args_doc = commands[o->command].collectives ? WORDS : "";
     argp.doc = commands[o->command].doc;
     if (OF_MACHINE >> o->command & 1)
         argp.children = machine;

@@ -3,9 +3,9 @@
 
 #include "topo.h"
 
-#include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "common/arguments.h"
 
 int main(int argc, char **argv)
 {
@@ -17,10 +17,9 @@ int main(int argc, char **argv)
     struct options options;
     struct hierarchy hierarchy;
 
+    end_if_output_is_lost();
     options_parse(&options, argc, argv);
     hierarchy_make(&hierarchy, &options);
     write[options.output](&hierarchy);
-    if (fflush(stdout) || ferror(stdout))
-        err(EXIT_FAILURE, "standard output");
     return EXIT_SUCCESS;
 }

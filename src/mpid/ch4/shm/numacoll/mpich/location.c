@@ -171,7 +171,7 @@ static bool load_network(void)
     network.loaded = true;
     text = MPIDI_NUMACOLL_text_file_read(MPIR_CVAR_NUMACOLL_NETWORK_FILE);
     if (!text) {
-        snprintf(problem, sizeof problem, "%s: must be a file that can be read: %s",
+        snprintf(problem, sizeof problem, "%s: must be a regular file that can be read: %s",
                  MPIR_CVAR_NUMACOLL_NETWORK_FILE, strerror(errno));
         return complain("NETWORK_FILE", problem);
     }

@@ -28,26 +28,34 @@ void MPIDI_NUMACOLL_report_finalize(void)
     home = NULL;
 }
 
+/* Says once why REPORT_FILE is not written. */
+static void say_why_not(int error)
+{
+    static bool told;
+
+    if (!told)
+        MPIDI_NUMACOLL_complain(0,
+                                "MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can "
+                                "be written, told here",
+                                MPIR_CVAR_NUMACOLL_REPORT_FILE, strerror(error));
+    told = true;
+}
+
 /* A descriptor of REPORT_FILE, or -1: write to stderr. The file is opened for each line, so that a
  * program may close descriptors that it does not know. */
 static int open_report_file(void)
 {
     const char *name = MPIR_CVAR_NUMACOLL_REPORT_FILE;
     char path[PATH_MAX];
-    static bool told;
 
     if (!name || !*name)
         return -1;
     snprintf(path, sizeof path, "%s%s%s", *name != '/' && home ? home : "",
              *name != '/' && home ? "/" : "", name);
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 && !told) {
-        MPIDI_NUMACOLL_complain(0,
-                                "MPIR_CVAR_NUMACOLL_REPORT_FILE=%s: %s: must be a file that can "
-                                "be written, told here",
-                                name, strerror(errno));
-        told = true;
-    }
+    /* without O_NONBLOCK, open would wait for a reader of a FIFO */
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd < 0)
+        say_why_not(errno);
     return fd;
 }
 
@@ -56,14 +64,19 @@ static int open_report_file(void)
 static void tell(const char *text, size_t length)
 {
     int fd;
-    ssize_t written;
+    ssize_t written = -1;
 
     pthread_mutex_lock(&lock);
     fd = open_report_file();
-    written = write(fd < 0 ? STDERR_FILENO : fd, text, length);
-    (void) written; /* a report that cannot be written is no reason to fail */
-    if (fd >= 0)
+    if (fd >= 0) {
+        written = write(fd, text, length);
+        if (written < (ssize_t) length)
+            say_why_not(written < 0 ? errno : ENOSPC);
         close(fd);
+    }
+    if (written < 0)
+        written = write(STDERR_FILENO, text, length);
+    (void) written; /* a report that cannot be written is no reason to fail */
     pthread_mutex_unlock(&lock);
 }
 

@@ -625,7 +625,7 @@ int MPIR_numacoll_csel_from_file(enum MPIR_numacoll_csel level, const char *path
 
     if (!text)
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(),
-                                "%s=%s: must be a file that can be read: %s",
+                                "%s=%s: must be a regular file that can be read: %s",
                                 levels[level].variable, path, strerror(errno));
     else if (!good)
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_job_rank(), "%s (%s)", problem,

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "site.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -15,6 +16,8 @@
 #include "diag.h"
 #include "numacoll_mpir.h"
 #include "numacoll_paths.h" /* made by Makefile.mk */
+#include "settings.h"
+#include "text_file.h"
 
 struct line {
     char *text; /* NAME=value */
@@ -127,7 +130,7 @@ static bool keep(const char *path, int number, char *text)
 /* Reads the lines of a file. False, and a message: the file cannot be read, or a line is wrong. */
 static bool read_lines(const char *path)
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = MPIDI_NUMACOLL_text_file_open(path);
     char *text = NULL;
     size_t size = 0;
     bool good = true;
@@ -139,8 +142,8 @@ static bool read_lines(const char *path)
         good = keep(path, number, text);
     if (!file || ferror(file)) {
         MPIDI_NUMACOLL_complain(MPIDI_NUMACOLL_site_rank(),
-                                "%s: cannot be read: %s; it must be a file that everybody may "
-                                "read, or not be there",
+                                "%s: cannot be read: %s; it must be a regular file that "
+                                "everybody may read, or not be there",
                                 path, strerror(errno));
         good = false;
     }
@@ -234,23 +237,42 @@ void MPIR_numacoll_refuse(const char *variable, const char *value, const char *a
     MPIDI_NUMACOLL_pause_before_error(rank);
 }
 
+/* What a variable whose value is a number allows. MPICH says no range of its own ones. */
+static void number_allowed(const char *variable, char *text, size_t size)
+{
+    static const char prefix[] = "MPIR_CVAR_NUMACOLL_";
+    char name[64];
+    int i = -1;
+
+    if (!strncmp(variable, prefix, sizeof prefix - 1)) {
+        MPL_strncpy(name, variable + sizeof prefix - 1, sizeof name);
+        for (char *c = name; *c; c++)
+            *c = (char) tolower((unsigned char) *c);
+        i = nc_variable_find(MPIDI_NUMACOLL_variables, NC_SETTING_COUNT, name);
+    }
+    if (i >= 0)
+        nc_variable_allowed(&MPIDI_NUMACOLL_variables[i], text, size);
+    else
+        MPL_strncpy(text, "a number of at most 31 bits", size);
+}
+
 int MPIR_numacoll_expect(const char *variable, const char *type)
 {
     int mpi_errno = MPI_SUCCESS;
     const char *value = getenv(variable);
-    const char *allowed = "a number of at most 31 bits";
+    char allowed[256] = "yes, true, on, 1, no, false, off or 0";
     bool good = true;
     char *end;
     int ignored;
 
     if (!strcmp(type, "boolean")) {
         good = MPL_env2bool(variable, &ignored) >= 0;
-        allowed = "yes, true, on, 1, no, false, off or 0";
     } else if (!strcmp(type, "int") && value && (*value || strstr(variable, "_NUMACOLL_"))) {
         /* MPICH takes an empty value for 0; for its own variables that stays so */
         errno = 0;
         long number = strtol(value, &end, 10);
         good = end != value && !*end && !errno && number >= INT_MIN && number <= INT_MAX;
+        number_allowed(variable, allowed, sizeof allowed);
     }
     if (!good)
         MPIR_numacoll_refuse(variable, value, allowed);

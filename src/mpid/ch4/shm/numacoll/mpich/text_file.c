@@ -2,11 +2,34 @@
 
 #include "text_file.h"
 
+#include <fcntl.h>
+#include <paths.h>
+#include <sys/stat.h>
+
 #include "mpiimpl.h"
+
+FILE *MPIDI_NUMACOLL_text_file_open(const char *path)
+{
+    /* without O_NONBLOCK, open would wait for a writer of a FIFO */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+    FILE *file;
+
+    if (fd < 0)
+        return NULL;
+    errno = fstat(fd, &st) ? errno : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    file = S_ISREG(st.st_mode) || !strcmp(path, _PATH_DEVNULL) ? fdopen(fd, "r") : NULL;
+    if (!file) {
+        int why = errno;
+        close(fd);
+        errno = why;
+    }
+    return file;
+}
 
 char *MPIDI_NUMACOLL_text_file_read(const char *path)
 {
-    FILE *f = fopen(path, "r");
+    FILE *f = MPIDI_NUMACOLL_text_file_open(path);
     size_t used = 0, room = 1 << 16, got;
     char *text = f ? MPL_malloc(room, MPL_MEM_COLL) : NULL;
 

@@ -93,7 +93,7 @@ static char *read_file(const char *name, char path[PATH])
     snprintf(path, PATH, "%s/%s", folder, name);
     text = MPIDI_NUMACOLL_text_file_read(path);
     if (!text)
-        wrong("%s: must be a file that can be read: %s", path, strerror(errno));
+        wrong("%s: must be a regular file that can be read: %s", path, strerror(errno));
     return text;
 }
 
