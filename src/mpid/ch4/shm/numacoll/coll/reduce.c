@@ -1,4 +1,4 @@
-/* MPI_Reduce. entry.c calls the body on every rank; allreduce.c calls the functions of reduce.h.
+/* MPI_Reduce. entry.c calls the body on every rank.
  * Inside a node the operands go up the trees, or, if the operation or the elements need it, they
  * are combined in the order of ranks (shm/nc_reduce.h). On several nodes each chunk is reduced on
  * each node to its leader, and then up the levels above the node (above.h). What neither can do is
@@ -7,7 +7,6 @@
 #include "reduce.h"
 
 #include "above.h"
-#include "bcast.h"
 #include "bodies.h"
 #include "gather.h"
 #include "../mpich/choose.h"
@@ -76,7 +75,9 @@ static int reduce_in_order(struct nc_reduction *r, int local_root, struct nc_str
         MPIDI_NUMACOLL_transfer(r->call), &all, local_root, &r->kernel, mine, &every, unequal));
 }
 
-int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
+/* Reduces the rest of stream `mine` inside the node, to local rank local_root. Every rank of the
+ * node calls it, after MPIDI_NUMACOLL_operands_from for the element at which the stream stands. */
+static int reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine)
 {
     bool unequal = false;
     int mpi_errno;
@@ -144,7 +145,7 @@ int MPIDI_NUMACOLL_reduce_chunk(struct nc_reduction *r, int local_root, size_t f
 
     MPIDI_NUMACOLL_stream_init(&mine, &typed);
     MPIDI_NUMACOLL_operands_from(r, &r->mine, first, result);
-    return MPIDI_NUMACOLL_reduce_inside(r, local_root, &mine);
+    return reduce_inside(r, local_root, &mine);
 }
 
 /* A node's leader: reduces each chunk inside its node, combines what comes from other nodes, and
@@ -206,7 +207,7 @@ int MPIDI_NUMACOLL_reduce_to(struct nc_reduction *r, int root, int tag)
     }
     MPIDI_NUMACOLL_stream_init(&mine, &r->mine);
     MPIDI_NUMACOLL_result_is_final(r);
-    return MPIDI_NUMACOLL_reduce_inside(r, root, &mine);
+    return reduce_inside(r, root, &mine);
 }
 
 int MPIDI_NUMACOLL_reduce(const struct nc_call *call, const void *sendbuf, void *recvbuf,

@@ -1,5 +1,5 @@
-/* Reduce as a part of another collective (allreduce.c, scan.c). It does not count a call: the other
- * collective counts itself. Errors of all functions: of MPICH, of the operation; and
+/* Reduce as a part of another collective. It does not count a call: the other collective counts
+ * itself. Errors of all functions: of MPICH, of the operation; and
  * **collective_size_mismatch or MPI_ERR_TRUNCATE where lengths differ inside a node. */
 
 #ifndef NUMACOLL_REDUCE_H_INCLUDED
@@ -10,10 +10,6 @@
 /* How a message of so many bytes goes along one chain of the node's ranks: in fragments that are
  * short enough to fill it soon. */
 struct nc_transfer MPIDI_NUMACOLL_chain_transfer(const struct nc_reduction *r, size_t bytes);
-
-/* Reduces the rest of stream `mine` inside the node, to local rank local_root. Every rank of the
- * node calls it, after MPIDI_NUMACOLL_operands_from for the element at which the stream stands. */
-int MPIDI_NUMACOLL_reduce_inside(struct nc_reduction *r, int local_root, struct nc_stream *mine);
 
 /* Reduces elements first .. first + n - 1 of the operands inside the node, to local rank
  * local_root. There the result of element `first` is written at `result`; elsewhere `result` is not

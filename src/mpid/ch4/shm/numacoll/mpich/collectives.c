@@ -67,15 +67,6 @@ bool MPIDI_NUMACOLL_nonblocking_selected(enum nc_nonblocking_coll coll)
     return selects(NC_COLL_COUNT + (int) coll);
 }
 
-bool MPIDI_NUMACOLL_any_selected(void)
-{
-    for (int c = 0; c < NC_COLL_COUNT; c++) {
-        if (MPIDI_NUMACOLL_selected(c))
-            return true;
-    }
-    return false;
-}
-
 bool MPIDI_NUMACOLL_any_nonblocking_selected(void)
 {
     for (int c = 0; c < NC_NONBLOCKING_COUNT; c++) {

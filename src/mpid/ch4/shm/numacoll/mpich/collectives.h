@@ -51,9 +51,8 @@ static inline bool MPIDI_NUMACOLL_is_selected(int row, int value, int ours, int 
 }
 
 /* Whether the variable MPIR_CVAR_<COLL>_INTRA_ALGORITHM or the list selects numacoll for this
- * collective, and for any collective. */
+ * collective. */
 bool MPIDI_NUMACOLL_selected(enum nc_coll coll);
-bool MPIDI_NUMACOLL_any_selected(void);
 
 /* The same for the nonblocking forms. */
 bool MPIDI_NUMACOLL_nonblocking_selected(enum nc_nonblocking_coll coll);
