@@ -1,4 +1,4 @@
-/* Bcast as a part of another collective (reduce.c, allreduce.c). It does not count a call: the
+/* Bcast as a part of another collective. It does not count a call: the
  * other collective counts itself. */
 
 #ifndef NUMACOLL_BCAST_H_INCLUDED

@@ -2,9 +2,8 @@
  * count them in a call. They are nonblocking point-to-point messages of MPICH on the communicator.
  *
  * above.c (fixed schedules), packed.c (blocks whose lengths the receiver learns), alltoall.c (a
- * block for each pair of ranks) and barrier.c say which messages a call makes. above.c and packed.c
- * use the buffers of the communicator (struct nc_net_buffers in mpich/hierarchy.h), one of them at
- * a time. */
+ * block for each pair of ranks) and barrier.c say which messages a call makes. Who uses the
+ * buffers of the communicator says struct nc_net_buffers in mpich/hierarchy.h. */
 
 #ifndef NUMACOLL_NET_H_INCLUDED
 #define NUMACOLL_NET_H_INCLUDED

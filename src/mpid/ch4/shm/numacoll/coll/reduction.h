@@ -1,5 +1,5 @@
 /* Operands and operation of a reduction: what the op kernel of shm/nc_reduce.h does with MPI's
- * datatypes and operations. reduce.c and allreduce.c make a struct nc_reduction for each call;
+ * datatypes and operations. A collective that reduces makes a struct nc_reduction for each call;
  * above.c combines by it what comes from other nodes. */
 
 #ifndef NUMACOLL_REDUCTION_H_INCLUDED

@@ -1,5 +1,4 @@
-/* Whether ranks are oversubscribed, and by what. mpich/world.c asks for the ranks of the node and
- * for those of a communicator. */
+/* Whether ranks, those of a node or of a communicator, are oversubscribed, and by what. */
 
 #ifndef NC_CROWDING_H_INCLUDED
 #define NC_CROWDING_H_INCLUDED

@@ -1,4 +1,4 @@
-/* Files in memory that the processes of a node share. segment.c and meeting.c use them. */
+/* Files in memory that the processes of a node share. */
 
 #ifndef NUMACOLL_BACKING_H_INCLUDED
 #define NUMACOLL_BACKING_H_INCLUDED

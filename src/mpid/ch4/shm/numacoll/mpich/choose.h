@@ -1,5 +1,5 @@
 /* Makes the choices of a communicator from its settings: trees, algorithms and sizes (struct
- * nc_choice in state.h). comm.c calls this when the state is made, and when info keys change. */
+ * nc_choice in state.h). They are made with the state, and again when info keys change. */
 
 #ifndef NUMACOLL_CHOOSE_H_INCLUDED
 #define NUMACOLL_CHOOSE_H_INCLUDED

@@ -1,6 +1,5 @@
 /* Whether the ranks of this node outnumber their processors. world.c finds out at MPI_Init what the
- * local ranks may use and hands it over; bells.c asks for the ranks of a communicator, report.c for
- * the reason. */
+ * local ranks may use and hands it over. */
 
 #ifndef NUMACOLL_CROWDING_H_INCLUDED
 #define NUMACOLL_CROWDING_H_INCLUDED

@@ -1,5 +1,5 @@
 /* The nodes of a communicator, and the buffers of messages between them. agree.c makes both once
- * every node is ready; coll/net.c, above.c and packed.c use them. A process keeps 4 bytes for each
+ * every node is ready. A process keeps 4 bytes for each
  * rank of the communicator; all else grows with the nodes and with the ranks of the largest one. */
 
 #ifndef NUMACOLL_HIERARCHY_H_INCLUDED
@@ -33,7 +33,7 @@ static inline size_t nc_message_bytes(size_t ranks)
 }
 
 /* The buffers of messages between nodes, private to the process. One call at a time uses them, in
- * one of three ways; the three ways share the memory (take_buffers). */
+ * one of four ways; the four ways share the memory (take_buffers). */
 struct nc_net_buffers {
     /* schedules (coll/above.h): chunk c is in chunk[c % NC_CHUNKS]; operands that are received go
      * to operand[0] and operand[1] in turn */
@@ -46,6 +46,8 @@ struct nc_net_buffers {
      * for the one that is sent */
     char *arrived;
     char *outgoing;
+    /* Scan and Exscan (coll/scan.c): the totals of chunks are in chunk[0] and chunk[1] in turn,
+     * what comes from the nodes before in chunk[2], and what exchanges read in operand[0] */
 };
 
 /* The nodes of a communicator, and what its leaders need for messages between them. */

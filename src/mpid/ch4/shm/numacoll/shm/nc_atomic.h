@@ -1,8 +1,6 @@
 /* Atomic words in shared memory: acquire load, release store, add. No other file uses the
- * compiler's atomics; the callers are the functions of nc_queue, nc_joint, nc_barrier, nc_wait,
- * nc_parking, nc_bell and nc_nonblocking, and mpich/segment.c and watch.c. Every release store has
- * an acquire load as its partner. A comment at the release says what the partner may rely on after
- * it, and names the function that has the acquire.
+ * compiler's atomics. Every release store has an acquire load as its partner. A comment at the
+ * release says what the partner may rely on after it, and names the function that has the acquire.
  */
 
 #ifndef NC_ATOMIC_H_INCLUDED

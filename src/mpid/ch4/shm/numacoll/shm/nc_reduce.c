@@ -1,7 +1,7 @@
 /* Reduce, allreduce and scans inside a node. Each sender writes its elements into its own send
  * control slot or send ring; its parent in a tree, or the ranks that reduce in the order of a team,
- * read them from there and reduce them by the caller's op kernel. coll/reduce.c, coll/allreduce.c
- * and coll/scan.c call the functions of nc_reduce.h; the steps are nc_transfer's. Numbers are those
+ * read them from there and reduce them by the caller's op kernel. The
+ * steps are nc_transfer's. Numbers are those
  * of PROTOCOLS.md, section 3.5. Round i is about fragment i of all messages. */
 
 #include "nc_reduce.h"

@@ -1,6 +1,5 @@
-/* Reduce, Allreduce, Scan and Exscan among the ranks of one node, in shared memory; no MPI.
- * coll/reduce.c, coll/allreduce.c and coll/scan.c call them, with a kernel of coll/reduction.c; the
- * steps are nc_transfer's. PROTOCOLS.md, 3.5. */
+/* Reduce, Allreduce, Scan and Exscan among the ranks of one node, in shared memory, with a kernel
+ * of coll/reduction.c; no MPI. The steps are nc_transfer's. PROTOCOLS.md, 3.5. */
 
 #ifndef NC_REDUCE_H_INCLUDED
 #define NC_REDUCE_H_INCLUDED

@@ -1,6 +1,5 @@
-/* Reduce and Allreduce inside a node straight out of shared buffers (struct nc_direct), by slices;
- * no MPI. coll/reduce.c and coll/allreduce.c call them with a kernel of coll/reduction.c.
- * PROTOCOLS.md, 3.8. */
+/* Reduce and Allreduce inside a node straight out of shared buffers (struct nc_direct), by slices,
+ * with a kernel of coll/reduction.c; no MPI. PROTOCOLS.md, 3.8. */
 
 #ifndef NC_REDUCE_SHARED_H_INCLUDED
 #define NC_REDUCE_SHARED_H_INCLUDED

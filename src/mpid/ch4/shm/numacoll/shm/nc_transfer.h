@@ -1,6 +1,6 @@
 /* Moves a message between a user's stream and shared memory: inline in a control slot, or as
- * fragments through the slots of a ring. nc_bcast, nc_scatter, nc_gather and nc_reduce write and
- * read shared memory by these functions; the waits for slots and control slots are nc_queue's, the
+ * fragments through the slots of a ring. All other modules write and read
+ * shared memory by these functions; the waits for slots and control slots are nc_queue's, the
  * copies nc_copy's. No MPI. R1 and R2: PROTOCOLS.md.
  *
  * The writer of an inline message calls one of
