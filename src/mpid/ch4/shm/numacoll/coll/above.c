@@ -3,15 +3,28 @@
 
 #include "above.h"
 
+#include "numacoll_vars.h"
+
 /* ---- which algorithms, and chunks of how many bytes ---- */
 
-/* The algorithm of each value of BCAST_GROUP, REDUCE_GROUP and ALLREDUCE_GROUP, in the order of the
- * values in cvars.yaml. Entry 0 stands for `auto` and is not used: there the model chooses. */
-static const enum nc_algorithm bcast_algorithms[] = {NC_FLAT,    NC_FLAT,  NC_KARY, NC_BALANCED,
-                                                     NC_KNOMIAL, NC_CHAIN, NC_SAG};
-static const enum nc_algorithm reduce_algorithms[] = {
-    NC_FLAT, NC_FLAT, NC_KARY, NC_BALANCED, NC_KNOMIAL, NC_CHAIN, NC_RSG, NC_CHAIN}; /* chain_all */
-static const enum nc_algorithm allreduce_algorithms[] = {NC_RD, NC_RD, NC_RSAG, NC_RING};
+/* The algorithm of each word of BCAST_GROUP, REDUCE_GROUP and ALLREDUCE_GROUP. Entry 0 would be
+ * that of `auto` and is not used: there the model chooses. */
+static const enum nc_algorithm bcast_algorithms[NC_WORDS_BCAST_GROUP] = {
+    [NC_WORD_BCAST_GROUP_flat] = NC_FLAT,         [NC_WORD_BCAST_GROUP_kary] = NC_KARY,
+    [NC_WORD_BCAST_GROUP_balanced] = NC_BALANCED, [NC_WORD_BCAST_GROUP_knomial] = NC_KNOMIAL,
+    [NC_WORD_BCAST_GROUP_chain] = NC_CHAIN,       [NC_WORD_BCAST_GROUP_sag] = NC_SAG};
+static const enum nc_algorithm reduce_algorithms[NC_WORDS_REDUCE_GROUP] = {
+    [NC_WORD_REDUCE_GROUP_flat] = NC_FLAT,         [NC_WORD_REDUCE_GROUP_kary] = NC_KARY,
+    [NC_WORD_REDUCE_GROUP_balanced] = NC_BALANCED, [NC_WORD_REDUCE_GROUP_knomial] = NC_KNOMIAL,
+    [NC_WORD_REDUCE_GROUP_chain] = NC_CHAIN,       [NC_WORD_REDUCE_GROUP_rsg] = NC_RSG,
+    [NC_WORD_REDUCE_GROUP_chain_all] = NC_CHAIN};
+static const enum nc_algorithm allreduce_algorithms[NC_WORDS_ALLREDUCE_GROUP] = {
+    [NC_WORD_ALLREDUCE_GROUP_rd] = NC_RD,
+    [NC_WORD_ALLREDUCE_GROUP_rsag] = NC_RSAG,
+    [NC_WORD_ALLREDUCE_GROUP_ring] = NC_RING};
+_Static_assert(NC_WORD_BCAST_GROUP_auto == 0 && NC_WORD_REDUCE_GROUP_auto == 0 &&
+                   NC_WORD_ALLREDUCE_GROUP_auto == 0,
+               "is_set says so");
 
 /* The algorithm that the settings name for a level. Returns false if they say `auto`. */
 static bool is_set(const struct nc_call *call, enum nc_direction direction, int level,

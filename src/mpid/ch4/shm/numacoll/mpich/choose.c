@@ -34,12 +34,24 @@ _Static_assert(MPIR_CVAR_NUMACOLL_BCAST_TREE_flat == (int) NC_TREE_FLAT &&
                    MPIR_CVAR_NUMACOLL_BCAST_TREE_auto > (int) NC_TREE_CHAIN,
                "cvars.yaml lists them as nc_tree.h does");
 
-/* The tree inside a node for each word of BCAST_GROUP and of REDUCE_GROUP, in the order of their
- * values in cvars.yaml: auto, flat, kary/, balanced/, knomial/, chain, sag or rsg, chain_all. */
-enum { AUTO, CHAIN_ALL = 7, WORDS };
-static const struct nc_tree_spec word_trees[WORDS] = {
-    {NC_TREE_FLAT, 0},    {NC_TREE_FLAT, 0},  {NC_TREE_KARY, 0}, {NC_TREE_BALANCED, 0},
-    {NC_TREE_KNOMIAL, 0}, {NC_TREE_CHAIN, 0}, {NC_TREE_FLAT, 0}, {NC_TREE_CHAIN, 0}};
+/* The tree inside a node for each word of a setting. */
+static const struct nc_tree_spec bcast_trees[NC_WORDS_BCAST_GROUP] = {
+    [NC_WORD_BCAST_GROUP_auto] = {NC_TREE_FLAT, 0},
+    [NC_WORD_BCAST_GROUP_flat] = {NC_TREE_FLAT, 0},
+    [NC_WORD_BCAST_GROUP_kary] = {NC_TREE_KARY, 0},
+    [NC_WORD_BCAST_GROUP_balanced] = {NC_TREE_BALANCED, 0},
+    [NC_WORD_BCAST_GROUP_knomial] = {NC_TREE_KNOMIAL, 0},
+    [NC_WORD_BCAST_GROUP_chain] = {NC_TREE_CHAIN, 0},
+    [NC_WORD_BCAST_GROUP_sag] = {NC_TREE_FLAT, 0}};
+static const struct nc_tree_spec reduce_trees[NC_WORDS_REDUCE_GROUP] = {
+    [NC_WORD_REDUCE_GROUP_auto] = {NC_TREE_FLAT, 0},
+    [NC_WORD_REDUCE_GROUP_flat] = {NC_TREE_FLAT, 0},
+    [NC_WORD_REDUCE_GROUP_kary] = {NC_TREE_KARY, 0},
+    [NC_WORD_REDUCE_GROUP_balanced] = {NC_TREE_BALANCED, 0},
+    [NC_WORD_REDUCE_GROUP_knomial] = {NC_TREE_KNOMIAL, 0},
+    [NC_WORD_REDUCE_GROUP_chain] = {NC_TREE_CHAIN, 0},
+    [NC_WORD_REDUCE_GROUP_rsg] = {NC_TREE_FLAT, 0},
+    [NC_WORD_REDUCE_GROUP_chain_all] = {NC_TREE_CHAIN, 0}};
 
 /* The tree for the groups of each level, as a level spec says. word: the tree that each word of the
  * spec stands for; degree 0 there: the degree is in the spec. */
@@ -181,7 +193,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
                                                                : (enum nc_tree_kind) tree;
     notice.kind = c->bcast_tree;
     notice.k = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE_K);
-    choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, word_trees, inside);
+    choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, bcast_trees, inside);
     nc_route_make(&c->bcast.route, memory->bcast, &state->data.groups, inside, &notice,
                   state->rank);
     nc_route_make(&c->bcast_below.route, memory->bcast_below, &state->below, inside, &notice,
@@ -211,14 +223,15 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
 {
     int value = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_REDUCE_GROUP);
     struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
-    struct nc_tree_spec word[WORDS], inside[NC_ROUTE_LEVELS];
+    struct nc_tree_spec word[NC_WORDS_REDUCE_GROUP], inside[NC_ROUTE_LEVELS];
     struct nc_level_spec spec;
-    int levels_of[WORDS] = {0};
+    int levels_of[NC_WORDS_REDUCE_GROUP] = {0};
 
-    memcpy(word, word_trees, sizeof word);
+    memcpy(word, reduce_trees, sizeof word);
     for (int inlined = 1; inlined >= 0; inlined--) {
         if (nc_select_reduce(&situation, 1, (size_t) inlined) != NC_REDUCE_FLAT)
-            word[AUTO] = (struct nc_tree_spec){inlined ? NC_TREE_KNOMIAL : NC_TREE_KARY, 2};
+            word[NC_WORD_REDUCE_GROUP_auto] = (struct nc_tree_spec){
+                inlined ? NC_TREE_KNOMIAL : NC_TREE_KARY, 2};
         choose_trees(NC_VAR_REDUCE_GROUP, value, &state->data, word, inside);
         nc_route_make(inlined ? &c->reduce_short : &c->reduce,
                       inlined ? memory->reduce_short : memory->reduce, &state->data.groups, inside,
@@ -227,9 +240,11 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
     MPIDI_NUMACOLL_level_spec(NC_VAR_REDUCE_GROUP, value, &spec);
     for (int l = 0; l < state->data.groups.levels; l++)
         levels_of[spec.algorithm[state->data.name[l]]]++;
-    c->chain_all = levels_of[CHAIN_ALL] == state->data.groups.levels ? NC_CHAIN_ALL_ALWAYS
-                   : levels_of[AUTO] == state->data.groups.levels    ? NC_CHAIN_ALL_IF_LONG
-                                                                     : NC_CHAIN_ALL_NEVER;
+    c->chain_all = NC_CHAIN_ALL_NEVER;
+    if (levels_of[NC_WORD_REDUCE_GROUP_chain_all] == state->data.groups.levels)
+        c->chain_all = NC_CHAIN_ALL_ALWAYS;
+    else if (levels_of[NC_WORD_REDUCE_GROUP_auto] == state->data.groups.levels)
+        c->chain_all = NC_CHAIN_ALL_IF_LONG;
     nc_route_make(&c->reduce_chain_all, memory->reduce_chain_all, &state->one_group,
                   &(struct nc_tree_spec){NC_TREE_CHAIN, 0}, NULL, state->rank);
     nc_route_make(&c->reduce_below, memory->reduce_below, &state->below, inside, NULL, state->rank);
@@ -271,9 +286,12 @@ static void choose_above(MPIR_Comm *parent, int entry, struct nc_choice *c)
 NC_BARRIERS(NC_SAME)
 #undef NC_SAME
 
-/* The tree for each word of BARRIER_GROUP, in the order of its values. */
-static const struct nc_tree_spec barrier_trees[] = {
-    {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, {NC_TREE_KARY, 4}, {NC_TREE_KNOMIAL, 2}};
+/* The tree for each word of BARRIER_GROUP. */
+static const struct nc_tree_spec barrier_trees[NC_WORDS_BARRIER_GROUP] = {
+    [NC_WORD_BARRIER_GROUP_flat] = {NC_TREE_FLAT, 2},
+    [NC_WORD_BARRIER_GROUP_combining] = {NC_TREE_KARY, 2},
+    [NC_WORD_BARRIER_GROUP_mcs] = {NC_TREE_KARY, 4},
+    [NC_WORD_BARRIER_GROUP_tournament] = {NC_TREE_KNOMIAL, 2}};
 
 static enum nc_barrier_kind barrier_kind_of(const struct MPIDI_NUMACOLL_comm *state,
                                             MPIR_Comm *parent, int entry)
