@@ -6,14 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* MFD_NOEXEC_SEAL, which old headers lack. Where vm.memfd_noexec is 2, there is no memfd without
@@ -151,4 +152,17 @@ int MPIDI_NUMACOLL_backing_open(enum nc_backing kind, int pid, int fd, const cha
         opened = -1;
     }
     return opened;
+}
+
+uint64_t MPIDI_NUMACOLL_nonce(void)
+{
+    uint64_t nonce;
+    struct timespec now;
+
+    /* a kernel or a sandbox may refuse it; then by who asks and when */
+    if (getrandom(&nonce, sizeof nonce, GRND_NONBLOCK) != sizeof nonce) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        nonce = (uint64_t) getpid() << 40 ^ (uint64_t) now.tv_sec << 30 ^ (uint64_t) now.tv_nsec;
+    }
+    return nonce ? nonce : 1;
 }

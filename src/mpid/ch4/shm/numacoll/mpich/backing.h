@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What the memory is made of, in the order they are tried; the first only if HUGE_PAGES asks for
  * it. A memfd and an unnamed file of /dev/shm have no name that could be left behind; the others
@@ -36,6 +37,10 @@ bool MPIDI_NUMACOLL_backing_set_size(enum nc_backing kind, int fd, size_t bytes)
  * `bytes` bytes, or no memfd whose size is fixed where it is to be one. */
 int MPIDI_NUMACOLL_backing_open(enum nc_backing kind, int pid, int fd, const char *path,
                                 size_t bytes);
+
+/* A number, never 0, that no other call returns in this process or another: by it a process knows
+ * whether memory that it has opened is what another one told it of. */
+uint64_t MPIDI_NUMACOLL_nonce(void);
 
 /* Removes the name of a file, if the file still has one. */
 void MPIDI_NUMACOLL_backing_unname(int fd, const char *path);

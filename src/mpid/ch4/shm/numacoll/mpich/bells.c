@@ -2,9 +2,9 @@
 
 #include "bells.h"
 
-#include <time.h>
 #include <unistd.h>
 
+#include "backing.h"
 #include "compat.h"
 #include "crowding.h"
 #include "meeting.h"
@@ -15,14 +15,6 @@ static struct shared {
     _Alignas(NC_LINE) uint64_t world; /* not 0 */
     struct nc_bell bell[];
 } * shared;
-
-static uint64_t fresh_number(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return ((uint64_t) getpid() << 40 ^ (uint64_t) t.tv_sec << 30 ^ (uint64_t) t.tv_nsec) | 1;
-}
 
 int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell)
 {
@@ -35,7 +27,7 @@ int MPIDI_NUMACOLL_bells_make(struct nc_bell **bell)
     shared = memory;
     *bell = shared ? shared->bell : NULL;
     if (shared && MPIR_Process.local_rank == 0)
-        shared->world = fresh_number();
+        shared->world = MPIDI_NUMACOLL_nonce();
     mpi_errno = MPIDI_NUMACOLL_meeting_wait();
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -212,11 +212,8 @@ static void number(struct invitation *in)
 {
     static MPL_atomic_uint64_t count;
     uint64_t before = MPL_atomic_fetch_add_uint64(&count, 1);
-    struct timespec t;
 
-    clock_gettime(CLOCK_REALTIME, &t);
-    in->nonce = (uint64_t) t.tv_nsec << 32 ^ (uint64_t) t.tv_sec << 8 ^ (uint64_t) getpid() << 20 ^
-                before;
+    in->nonce = MPIDI_NUMACOLL_nonce();
     in->number = 1 + (int) (before % (1 << 30));
 }
 

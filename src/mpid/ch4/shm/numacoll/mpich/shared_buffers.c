@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../core/nc_extents.h"
@@ -104,7 +103,6 @@ static bool is_harmless(void)
 /* Makes the file of this process. The lock is held. */
 static void make_own(void)
 {
-    struct timespec now;
     size_t bytes = file_bytes();
     char *base = NULL;
 
@@ -124,11 +122,9 @@ static void make_own(void)
         own.refused = true;
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &now);
     own.extents = (struct nc_extents){.first = page_bytes(), .end = bytes};
     own.file = (struct file){.pid = getpid(), .base = base, .bytes = bytes};
-    own.file.number = (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec ^
-                      (uint64_t) own.file.pid << 40 ^ (uint64_t) (uintptr_t) base;
+    own.file.number = MPIDI_NUMACOLL_nonce();
     *(struct front *) base = (struct front){own.file.number};
 }
 

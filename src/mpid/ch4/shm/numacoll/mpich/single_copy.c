@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "../shm/nc_bcast.h"
+#include "backing.h"
 #include "cma.h"
 #include "settings.h"
 #include "xpmem.h"
@@ -75,13 +76,9 @@ static int try_way(const struct nc_single_copy *way, struct peers *peers, MPIR_C
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS, refused, reached = 0;
     int rank = node_comm->rank, size = node_comm->local_size;
-    struct timespec now;
-    uint64_t number;
-    struct nc_peer mine = {.offered = way->offer(), .at = &number};
+    uint64_t number = MPIDI_NUMACOLL_nonce();
+    struct nc_peer mine = {.offered = way->offer(), .at = &number, .number = number};
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    number = (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec ^ (uint64_t) mine.offered << 16;
-    mine.number = number = number * (uint64_t) size + (uint64_t) rank;
     peers->way = way;
     mpi_errno = MPIR_Allgather_intra_brucks(&mine, sizeof mine, NC_TYPE_BYTE, peers->peer,
                                             sizeof mine, NC_TYPE_BYTE, node_comm, errflag);
