@@ -480,7 +480,6 @@ static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
 {
     const struct nc_reduction *r = c->r;
     size_t ranks = (size_t) r->call->comm->local_size;
-    MPI_Aint lb, true_extent, step = r->extent < 0 ? -r->extent : r->extent;
     char enough = 1;
     struct nc_typed told = {&enough, 1, NC_TYPE_BYTE};
     int mpi_errno = MPI_SUCCESS;
@@ -488,14 +487,10 @@ static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
     *k = (struct chunk){.most = r->element < NC_CHUNK ? NC_CHUNK / r->element : 1};
     MPIDI_NUMACOLL_watch_way(r->call, BY_RANK_0, nc_frag_count((uint64_t) r->mine.count, k->most));
     if (r->call->comm->rank == 0) {
-        MPIR_Type_get_true_extent_impl(r->mine.datatype, &lb, &true_extent);
-        k->memory = MPL_malloc((size_t) (true_extent + (MPI_Aint) k->most * step), MPL_MEM_COLL);
+        k->result = MPIDI_NUMACOLL_room(r, k->most, &k->memory);
         k->counts = MPL_malloc(2 * ranks * sizeof *k->counts, MPL_MEM_COLL);
         k->displs = k->counts + ranks;
-        k->result = (char *) k->memory - lb;
-        if (r->extent < 0)
-            k->result = (char *) k->result + (MPI_Aint) (k->most - 1) * step;
-        enough = k->memory && k->counts ? 1 : 0;
+        enough = k->result && k->counts ? 1 : 0;
     }
     mpi_errno = MPIDI_NUMACOLL_bcast_typed(r->call, &told, 0);
     MPIR_ERR_CHECK(mpi_errno);
