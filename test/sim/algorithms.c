@@ -222,7 +222,7 @@ static void make_scan(struct rank *r)
     const struct job *job = r->job;
     struct nc_situation situation = {.ranks = job->setting->ranks};
     int radix = job->algorithm->version > RADIX ? job->algorithm->version - RADIX
-                                                : nc_select_scan_radix(&situation);
+                                                : nc_select_scan_radix(&situation, NULL);
 
     nc_scan_make(&r->scan, malloc(nc_scan_bytes(situation.ranks, radix)), job->groups.of[0],
                  situation.ranks, radix, job->algorithm->collective == SIM_EXSCAN, r->me);

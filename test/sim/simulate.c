@@ -92,15 +92,15 @@ static const struct sim_algorithm *chosen(const struct sim_setting *s,
 {
     int numa_nodes = s->machine.packages * s->machine.numa_nodes;
     const struct nc_situation here = {.ranks = s->ranks, .numa_nodes = numa_nodes > 1};
-    int version = collective == SIM_REDUCE
-                      ? (int) nc_select_reduce(&here, s->bytes, NC_INLINE_BYTES)
+    bool inlined = s->bytes <= NC_INLINE_BYTES;
+    int version = collective == SIM_REDUCE ? (int) nc_select_reduce(&here, s->bytes, inlined, NULL)
                   : collective == SIM_ALLREDUCE
-                      ? (int) nc_select_allreduce(&here, s->bytes, NC_INLINE_BYTES, true)
+                      ? (int) nc_select_allreduce(&here, s->bytes, inlined, true, NULL)
                   : collective == SIM_SCAN || collective == SIM_EXSCAN
-                      ? (int) nc_select_scan(&here, s->bytes, NC_INLINE_BYTES)
-                  : collective == SIM_BARRIER ? (int) nc_select_barrier(&here)
+                      ? (int) nc_select_scan(&here, s->bytes, inlined, NULL)
+                  : collective == SIM_BARRIER ? (int) nc_select_barrier(&here, NULL)
                   : collective == SIM_ALLTOALL
-                      ? nc_select_alltoall_rows(numa_nodes, s->ranks / numa_nodes, s->bytes)
+                      ? nc_select_alltoall_rows(numa_nodes, s->ranks / numa_nodes, s->bytes, NULL)
                   : collective == SIM_REDUCE_SCATTER ? here.numa_nodes
                                                      : 0;
     const struct sim_algorithm *a = sim_algorithms;

@@ -276,7 +276,8 @@ static void add_row(struct course *c, const struct variant *v, struct table *t)
     table_number(t, (double) c->count.between);
     table_number(t, chain);
     table_number(t, 1e6 * seconds);
-    table_text(t, v->levels == 0 && v->kind == nc_select_barrier(&j->situation) ? "auto" : "");
+    table_text(t,
+               v->levels == 0 && v->kind == nc_select_barrier(&j->situation, NULL) ? "auto" : "");
 }
 
 void barrier_fill(const struct options *o, struct table *t)

@@ -107,7 +107,7 @@ void job_make(struct job *j, const struct options *o)
 
 struct nc_scan_plan job_scan(const struct job *j, bool exclusive, int rank)
 {
-    int radix = nc_select_scan_radix(&j->situation);
+    int radix = nc_select_scan_radix(&j->situation, NULL);
     struct nc_scan_plan plan;
 
     nc_scan_make(&plan, allocate(nc_scan_bytes(j->here.ranks, radix)), j->numa.groups.of[0],

@@ -21,11 +21,11 @@ struct algorithm {
     struct nc_group_algorithm between; /* k 0: as the library chooses */
     struct nc_tree_spec tree;
     struct nc_tree_spec notice; /* of bcast, where `tree` is flat */
-    int version;                /* of allreduce; of reduce CHAIN_ALL */
+    bool chain_all;             /* of reduce: along one chain of all ranks of a node */
+    enum nc_allreduce_version version;
 };
 
 enum {
-    CHAIN_ALL = 1,
     NOTICE_DEGREE = 8, /* BCAST_TREE_K by default */
     NAME = 40          /* bytes of the name of an algorithm */
 };
@@ -155,7 +155,7 @@ static void add_up(stages *s, const struct job *j, const struct algorithm *a, in
 {
     nc_pipeline_add(s, predict_own_copy(j), 1, 1);
     add_memory(s, j, 4, false); /* in, the operand of another rank, twice to combine them */
-    if (a->version == CHAIN_ALL) {
+    if (a->chain_all) {
         add_chain_of_all(s, j);
         return;
     }
@@ -241,34 +241,36 @@ static uint64_t chunk_of(const struct job *j, const struct nc_group_algorithm *b
 /* ---- the algorithms of Bcast and Reduce ---- */
 
 static const struct algorithm bcasts[] = {
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KNOMIAL, NOTICE_DEGREE}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_BALANCED, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_CHAIN, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_BALANCED, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KNOMIAL, NOTICE_DEGREE}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_BALANCED, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_CHAIN, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_BALANCED, 2}, {NC_TREE_FLAT, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}},
+    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}}};
 
-/* The first four in the order of enum nc_reduce_way. */
+/* Those that the rules choose have their numbers; then others. */
 static const struct algorithm reduces[] = {
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, CHAIN_ALL},
-    {{NC_KNOMIAL, 0}, {NC_TREE_BALANCED, 2}, {NC_TREE_FLAT, 2}, 0},
-    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}, 0}};
+    [NC_REDUCE_FLAT] = {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_FLAT, 2}},
+    [NC_REDUCE_BINOMIAL] = {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_KNOMIAL, 2}},
+    [NC_REDUCE_BINARY] = {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_KARY, 2}},
+    [NC_REDUCE_CHAIN_ALL] = {.between = {NC_KNOMIAL, 0},
+                             .tree = {NC_TREE_CHAIN, 2},
+                             .chain_all = true},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_BALANCED, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_CHAIN, 2}}};
 
 /* Which of them the library takes inside a node. */
 static int own_bcast(const struct job *j)
 {
-    return nc_select_notice(&j->situation) == NC_TREE_FLAT ? 1 : 0;
+    return nc_select_notice(&j->situation, NULL) == NC_TREE_FLAT ? 1 : 0;
 }
 
 static int own_reduce(const struct job *j, uint64_t m)
 {
-    return (int) nc_select_reduce(&j->situation, m, NC_INLINE_BYTES);
+    return (int) nc_select_reduce(&j->situation, m, m <= NC_INLINE_BYTES, NULL);
 }
 
 /* ---- a call ---- */
@@ -284,12 +286,12 @@ static uint64_t fragment_of(const struct job *j, const struct algorithm *a, uint
 {
     if (m <= NC_INLINE_BYTES)
         return NC_INLINE_BYTES;
-    return a->version == CHAIN_ALL ? job_chain_fragment(j, m) : job_fragment(j, m);
+    return a->chain_all ? job_chain_fragment(j, m) : job_fragment(j, m);
 }
 
 uint64_t predict_fragment(const struct job *j, uint64_t m)
 {
-    return fragment_of(j, &(struct algorithm){.version = 0}, m);
+    return fragment_of(j, &(struct algorithm){.chain_all = false}, m);
 }
 
 void predict_reduce_inside(stages *s, const struct job *j, uint64_t m)
@@ -379,7 +381,7 @@ struct halves {
 static struct halves halves_of(const struct job *j, const struct algorithm *a, uint64_t m)
 {
     bool below = a->version == NC_ALLREDUCE_RAB && j->nodes.count == 1;
-    int way = below ? (int) nc_select_reduce(&j->situation, 1, 0) : own_reduce(j, m);
+    int way = below ? (int) nc_select_reduce(&j->situation, 1, false, NULL) : own_reduce(j, m);
 
     return (struct halves){.up = reduces[way],
                            .down = {.tree = {NC_TREE_FLAT, 2}, .notice = a->notice},
@@ -499,7 +501,7 @@ static void name_inside(const struct job *j, char name[static NAME], const struc
     bool notices = j->options->collective == BCAST && a->tree.kind == NC_TREE_FLAT;
 
     strcpy(name, notices ? "flat, notice " : "");
-    if (a->version == CHAIN_ALL)
+    if (a->chain_all)
         strcpy(name, "chain_all");
     else
         append_tree(name, notices ? &a->notice : &a->tree);
@@ -599,15 +601,15 @@ static void add_allreduce(const struct job *j, struct table *t)
                                         [NC_ALLREDUCE_RAB] = "rab"};
     struct algorithm a = {.between = {NC_RD, 0}, .notice = bcasts[own_bcast(j)].notice};
     bool several = j->nodes.count > 1, sliceable = job_rows(j) > 0;
+    uint64_t m = j->options->message;
     enum nc_allreduce_version own = nc_select_possible(
-        nc_select_allreduce(&j->situation, j->options->message, NC_INLINE_BYTES, true), sliceable,
-        true);
+        nc_select_allreduce(&j->situation, m, m <= NC_INLINE_BYTES, true, NULL), sliceable, true);
 
     if (several)
         own = NC_ALLREDUCE_RAB;
     for (enum nc_allreduce_version v = several ? NC_ALLREDUCE_RB : 0; v < NC_ALLREDUCE_VERSIONS;
          v++) {
-        a.version = (int) v;
+        a.version = v;
         if (v != NC_ALLREDUCE_SLICED || sliceable)
             add_row(j, t, several ? "auto" : "-", names[v], &a, v == own);
     }
@@ -651,7 +653,7 @@ static void add_rows(const struct job *j, struct table *t)
             predict_scan(j, t);
             break;
         default:
-            add_row(j, t, "-", "one way", &(struct algorithm){.version = 0}, true);
+            add_row(j, t, "-", "one way", &(struct algorithm){.chain_all = false}, true);
     }
 }
 

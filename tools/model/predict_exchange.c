@@ -59,7 +59,7 @@ void predict_alltoall(const struct job *j, struct table *t)
     bool equal = j->options->collective == ALLTOALL,
          possible = equal && rows > 1 && mates > 1 &&
                     m <= NC_ALLTOALL_ROWS_BYTES / (uint64_t) j->here.ranks,
-         by_rows = equal && nc_select_alltoall_rows(rows, mates, m);
+         by_rows = equal && nc_select_alltoall_rows(rows, mates, m, NULL);
     const char *between = j->nodes.count > 1 ? "pairs" : "-";
     struct predicted p = {.fragment = predict_fragment(j, m),
                           .seconds = pairs(j, m) + with_other_nodes(j, m)};
@@ -167,7 +167,7 @@ static void add_across(const struct job *j, struct table *t, uint64_t vector)
 void predict_reduce_scatter(const struct job *j, struct table *t)
 {
     uint64_t m = j->options->message, vector = m * (uint64_t) j->cluster.locations.ranks;
-    bool by_rows = nc_select_reduce_scatter_rows(job_rows(j), job_mates(j));
+    bool by_rows = nc_select_reduce_scatter_rows(job_rows(j), job_mates(j), NULL);
     struct predicted p = {.fragment = predict_fragment(j, vector), .seconds = own_blocks(j, m)};
 
     if (j->nodes.count > 1) {

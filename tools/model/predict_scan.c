@@ -65,7 +65,7 @@ static double along_chain(const struct job *j, uint64_t m)
 
 static bool is_chain(const struct job *j, uint64_t m)
 {
-    return nc_select_scan(&j->situation, m, NC_INLINE_BYTES) == NC_SCAN_CHAIN;
+    return nc_select_scan(&j->situation, m, m <= NC_INLINE_BYTES, NULL) == NC_SCAN_CHAIN;
 }
 
 static double inside(const struct job *j, uint64_t m, bool chain)
@@ -128,7 +128,7 @@ static struct predicted by_nodes(const struct job *j, uint64_t m, bool chain)
 static void add_by_nodes(const struct job *j, struct table *t, uint64_t m)
 {
     static const char *const names[] = {[NC_SCAN_STEPS] = "doubling", [NC_SCAN_CHAIN] = "chain"};
-    enum nc_scan_way own = nc_select_scan_nodes(j->nodes.count, nc_frag_count(m, NC_CHUNK));
+    enum nc_scan_way own = nc_select_scan_nodes(j->nodes.count, nc_frag_count(m, NC_CHUNK), NULL);
 
     for (int way = 0; way < 2; way++) {
         struct predicted p = by_nodes(j, m, way == NC_SCAN_CHAIN);

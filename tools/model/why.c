@@ -64,11 +64,12 @@ static uint64_t ring_bytes(const struct why *w)
 static void add_bcast(const struct why *w, uint64_t bytes)
 {
     const struct nc_situation *s = &w->job->situation;
-    enum nc_tree_kind kind = nc_select_notice(s);
+    const char *why;
+    enum nc_tree_kind kind = nc_select_notice(s, &why);
 
     add(w, "node", "BCAST_GROUP", "flat",
         "always: all members of a group copy what its leader has");
-    add(w, "node", "BCAST_TREE", job_trees[kind], nc_select_notice_rule(s));
+    add(w, "node", "BCAST_TREE", job_trees[kind], why);
     add_fragments(w, bytes);
 }
 
@@ -79,19 +80,20 @@ static void add_reduce(const struct why *w, uint64_t bytes)
                                        [NC_REDUCE_BINARY] = "kary/2",
                                        [NC_REDUCE_CHAIN_ALL] = "chain_all"};
     const struct nc_situation *s = &w->job->situation;
-    enum nc_reduce_way way = nc_select_reduce(s, bytes, NC_INLINE_BYTES);
+    const char *why;
+    enum nc_reduce_way way = nc_select_reduce(s, bytes, bytes <= NC_INLINE_BYTES, &why);
 
-    add(w, "node", "REDUCE_GROUP", ways[way], nc_select_reduce_rule(s, bytes, NC_INLINE_BYTES));
+    add(w, "node", "REDUCE_GROUP", ways[way], why);
     if (way == NC_REDUCE_CHAIN_ALL)
         add_chain_fragments(w, bytes);
 }
 
 static void add_barrier(const struct why *w)
 {
-    const struct nc_situation *s = &w->job->situation;
+    const char *why;
+    enum nc_barrier_kind kind = nc_select_barrier(&w->job->situation, &why);
 
-    add(w, "node", "BARRIER", nc_barrier_algorithms[nc_select_barrier(s)].name,
-        nc_select_barrier_rule(s));
+    add(w, "node", "BARRIER", nc_barrier_algorithms[kind].name, why);
     if (w->job->nodes.count > 1)
         add(w, "nodes", "-", "dissemination", "always: among the leaders of the nodes");
 }
@@ -105,7 +107,9 @@ static const char *const version_names[NC_ALLREDUCE_VERSIONS] = {
 static void add_allreduce(const struct why *w)
 {
     const struct nc_situation *s = &w->job->situation;
-    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, NC_INLINE_BYTES, true),
+    const char *why;
+    enum nc_allreduce_version rule = nc_select_allreduce(s, w->bytes, w->bytes <= NC_INLINE_BYTES,
+                                                         true, &why),
                               made = nc_select_possible(rule, job_rows(w->job) > 0, true);
 
     if (w->job->nodes.count > 1) {
@@ -116,7 +120,7 @@ static void add_allreduce(const struct why *w)
         return;
     }
     add(w, "node", "ALLREDUCE_VERSION", version_names[made],
-        made == rule ? nc_select_allreduce_rule(s, w->bytes, NC_INLINE_BYTES, true)
+        made == rule ? why
                      : "sliced is not possible, the NUMA nodes have different numbers of ranks");
     if (made == NC_ALLREDUCE_RB) {
         add_reduce(w, w->bytes);
@@ -203,14 +207,13 @@ static void add_one_way(const struct why *w)
 static void add_alltoall(const struct why *w, bool equal)
 {
     int rows = job_rows(w->job), mates = job_mates(w->job);
-    bool by_rows = equal && nc_select_alltoall_rows(rows, mates, w->bytes);
+    const char *why = "blocks with lengths of their own, of which a rank knows its own ones only";
+    bool by_rows = equal && nc_select_alltoall_rows(rows, mates, w->bytes, &why);
 
     if (w->job->nodes.count > 1)
         add(w, "nodes", "-", "a message for each pair of ranks",
             "always: blocks go from rank to rank");
-    add(w, "node", "-", by_rows ? "by rows" : "each block by itself",
-        equal ? nc_select_alltoall_rule(rows, mates, w->bytes)
-              : "blocks with lengths of their own, of which a rank knows its own ones only");
+    add(w, "node", "-", by_rows ? "by rows" : "each block by itself", why);
     add_fragments(w, by_rows ? (uint64_t) mates * w->bytes : w->bytes);
 }
 
@@ -229,14 +232,13 @@ static void add_parts(struct why *w, uint64_t vector)
 static void add_reduce_scatter(struct why *w)
 {
     uint64_t vector = w->bytes * (uint64_t) w->job->cluster.locations.ranks;
-    int rows = job_rows(w->job), mates = job_mates(w->job);
+    const char *why;
+    bool by_rows = nc_select_reduce_scatter_rows(job_rows(w->job), job_mates(w->job), &why);
 
     if (vector == 0) {
         add(w, "-", "-", "nothing", "no elements: nobody waits for anybody");
     } else if (w->job->nodes.count == 1) {
-        add(w, "node", "-",
-            nc_select_reduce_scatter_rows(rows, mates) ? "by rows" : "each rank its own block",
-            nc_select_reduce_scatter_rule(rows, mates));
+        add(w, "node", "-", by_rows ? "by rows" : "each rank its own block", why);
         add_fragments(w, vector < ring_bytes(w) ? vector : ring_bytes(w));
     } else if (!job_has_room_for_blocks(w->job)) {
         add(w, "nodes", "-", "reduced to rank 0, which scatters it",
@@ -251,21 +253,22 @@ static void add_reduce_scatter(struct why *w)
 static void add_scan_inside(const struct why *w, uint64_t bytes, bool exclusive)
 {
     const struct nc_situation *s = &w->job->situation;
-    const char *rule = nc_select_scan_rule(s, bytes, NC_INLINE_BYTES);
+    const char *why;
+    enum nc_scan_way way = nc_select_scan(s, bytes, bytes <= NC_INLINE_BYTES, &why);
     char choice[80];
 
     if (s->ranks == 1) {
         add(w, "node", "-", "nothing", "one rank");
-    } else if (nc_select_scan(s, bytes, NC_INLINE_BYTES) == NC_SCAN_CHAIN) {
-        add(w, "node", "-", "chain", rule);
+    } else if (way == NC_SCAN_CHAIN) {
+        add(w, "node", "-", "chain", why);
         add_chain_fragments(w, bytes);
     } else {
         struct nc_scan_plan plan = job_scan(w->job, exclusive, 0);
         snprintf(choice, sizeof choice, "steps: %d up, %d across, %d down", plan.up, plan.across,
                  plan.down);
-        add(w, "node", "-", choice, rule);
-        snprintf(choice, sizeof choice, "radix %d", nc_select_scan_radix(s));
-        add(w, "node", "-", choice, nc_select_scan_radix_rule(s));
+        add(w, "node", "-", choice, why);
+        snprintf(choice, sizeof choice, "radix %d", nc_select_scan_radix(s, &why));
+        add(w, "node", "-", choice, why);
     }
 }
 
@@ -280,9 +283,9 @@ static void add_scan(struct why *w, bool exclusive)
         return;
     }
     if (nodes->count > 1) {
-        bool chain = nc_select_scan_nodes(nodes->count, chunks) == NC_SCAN_CHAIN;
-        add(w, "nodes", "-", chain ? "chain" : "doubling",
-            nc_select_scan_nodes_rule(nodes->count, chunks));
+        const char *why;
+        bool chain = nc_select_scan_nodes(nodes->count, chunks, &why) == NC_SCAN_CHAIN;
+        add(w, "nodes", "-", chain ? "chain" : "doubling", why);
         add_whole_window(w, w->bytes);
     }
     add_scan_inside(w, w->chunk, exclusive);

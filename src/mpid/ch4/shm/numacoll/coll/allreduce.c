@@ -317,7 +317,8 @@ static enum nc_allreduce_version version_of(const struct nc_reduction *r)
     enum nc_allreduce_version version = (enum nc_allreduce_version)(wanted - 1);
 
     if (wanted == MPIR_CVAR_NUMACOLL_ALLREDUCE_VERSION_auto)
-        version = nc_select_allreduce(&situation, bytes, NC_INLINE_BYTES, in_any_order);
+        version = nc_select_allreduce(&situation, bytes, bytes <= NC_INLINE_BYTES, in_any_order,
+                                      NULL);
     return nc_select_possible(version, can_be_sliced(r), in_any_order);
 }
 

@@ -27,7 +27,7 @@ struct table {
 bool MPIDI_NUMACOLL_goes_by_rows(const struct nc_call *call, const struct nc_blocks *sent)
 {
     return !sent->counts && nc_select_alltoall_rows(call->state->column.size, call->state->row.size,
-                                                    MPIDI_NUMACOLL_block_bytes(sent, 0));
+                                                    MPIDI_NUMACOLL_block_bytes(sent, 0), NULL);
 }
 
 int MPIDI_NUMACOLL_exchange_end(struct nc_exchange *x)

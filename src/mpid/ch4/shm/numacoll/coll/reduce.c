@@ -43,7 +43,7 @@ static bool goes_along_all(const struct nc_reduction *r, size_t bytes)
 
     return wanted == NC_CHAIN_ALL_ALWAYS ||
            (wanted == NC_CHAIN_ALL_IF_LONG &&
-            nc_select_reduce(&situation, bytes, NC_INLINE_BYTES) == NC_REDUCE_CHAIN_ALL);
+            nc_select_reduce(&situation, bytes, false, NULL) == NC_REDUCE_CHAIN_ALL);
 }
 
 /* By the trees of the call, unless the rules or the settings make it a chain. By the bytes of the

@@ -230,7 +230,7 @@ static bool goes_by_rows(const struct nc_reduction *r)
     const struct MPIDI_NUMACOLL_comm *state = r->call->state;
 
     return r->fits && r->commutative && r->plain &&
-           nc_select_reduce_scatter_rows(state->column.size, state->row.size);
+           nc_select_reduce_scatter_rows(state->column.size, state->row.size, NULL);
 }
 
 /* The result goes past the caches where it is combined at once, of two operands, and is not in the

@@ -148,11 +148,12 @@ static int inside(const struct scan *s, struct part *p)
 {
     struct nc_situation situation = MPIDI_NUMACOLL_situation(s->r->call->state);
     enum nc_scan_way way = NC_SCAN_STEPS;
+    size_t bytes = s->r->element * p->n;
 
     if (s->r->call->state->size == 1)
         return s->exclusive ? MPI_SUCCESS : set(&p->result, &p->mine);
     if (s->r->plain)
-        way = nc_select_scan(&situation, s->r->element * p->n, NC_INLINE_BYTES);
+        way = nc_select_scan(&situation, bytes, bytes <= NC_INLINE_BYTES, NULL);
     MPIDI_NUMACOLL_watch_way(s->r->call, (int) way, 1);
     return way == NC_SCAN_CHAIN ? along_chain(s, p) : by_steps(s, p);
 }
@@ -407,7 +408,7 @@ static int by_nodes(const struct scan *s)
 
     most = most ? most : 1;
     chunks = (count + most - 1) / most;
-    c.is_used = nc_select_scan_nodes(l.ranks, chunks) == NC_SCAN_CHAIN;
+    c.is_used = nc_select_scan_nodes(l.ranks, chunks, NULL) == NC_SCAN_CHAIN;
     for (uint64_t w = 0; w < chunks; w++) {
         size_t first = w * most;
         struct part p = part_of(s, first, count - first < most ? count - first : most);

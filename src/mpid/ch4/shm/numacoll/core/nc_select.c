@@ -26,7 +26,7 @@ static bool fits(enum answer wanted, bool is)
 }
 
 /* The first row that fits decides; the last row of a table always fits. */
-static const struct rule *rule_for(const struct rule *rule, const struct question *q)
+static int choose(const struct rule *rule, const struct question *q, const char **why)
 {
     const struct nc_situation *s = q->situation;
 
@@ -34,7 +34,9 @@ static const struct rule *rule_for(const struct rule *rule, const struct questio
              fits(rule->oversubscribed, s->oversubscribed) &&
              fits(rule->numa_nodes, s->numa_nodes) && fits(rule->split, q->split)))
         rule++;
-    return rule;
+    if (why)
+        *why = rule->text;
+    return rule->choice;
 }
 
 /* ---- barriers: doc/measurements.md has the times ---- */
@@ -54,19 +56,9 @@ static const struct rule barriers[] = {
      "64 cores"},
 };
 
-static const struct rule *barrier_rule(const struct nc_situation *s)
+enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s, const char **why)
 {
-    return rule_for(barriers, &(struct question){.situation = s});
-}
-
-enum nc_barrier_kind nc_select_barrier(const struct nc_situation *s)
-{
-    return (enum nc_barrier_kind) barrier_rule(s)->choice;
-}
-
-const char *nc_select_barrier_rule(const struct nc_situation *s)
-{
-    return barrier_rule(s)->text;
+    return (enum nc_barrier_kind) choose(barriers, &(struct question){.situation = s}, why);
 }
 
 /* ---- the notification tree of bcast ---- */
@@ -78,19 +70,9 @@ static const struct rule notices[] = {
     {INT_MAX, ANY, ANY, ANY, ANY, NC_TREE_KNOMIAL, "a processor for each rank"},
 };
 
-static const struct rule *notice_rule(const struct nc_situation *s)
+enum nc_tree_kind nc_select_notice(const struct nc_situation *s, const char **why)
 {
-    return rule_for(notices, &(struct question){.situation = s});
-}
-
-enum nc_tree_kind nc_select_notice(const struct nc_situation *s)
-{
-    return (enum nc_tree_kind) notice_rule(s)->choice;
-}
-
-const char *nc_select_notice_rule(const struct nc_situation *s)
-{
-    return notice_rule(s)->text;
+    return (enum nc_tree_kind) choose(notices, &(struct question){.situation = s}, why);
 }
 
 /* ---- reduce ---- */
@@ -113,22 +95,13 @@ static const struct rule reduces[] = {
      "what one rank has"},
 };
 
-static const struct rule *reduce_rule(const struct nc_situation *s, size_t bytes,
-                                      size_t inline_bytes)
+enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, bool inlined,
+                                    const char **why)
 {
-    return rule_for(reduces, &(struct question){.situation = s,
-                                                .inlined = bytes <= inline_bytes,
-                                                .split = bytes / CHAIN_BYTES >= (size_t) s->ranks});
-}
+    struct question q = {
+        .situation = s, .inlined = inlined, .split = bytes / CHAIN_BYTES >= (size_t) s->ranks};
 
-enum nc_reduce_way nc_select_reduce(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
-{
-    return (enum nc_reduce_way) reduce_rule(s, bytes, inline_bytes)->choice;
-}
-
-const char *nc_select_reduce_rule(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
-{
-    return reduce_rule(s, bytes, inline_bytes)->text;
+    return (enum nc_reduce_way) choose(reduces, &q, why);
 }
 
 uint64_t nc_select_chain_fragment(int ranks, uint64_t bytes)
@@ -177,24 +150,13 @@ static bool is_split(const struct nc_situation *s, size_t bytes, bool in_any_ord
     return s->ranks <= 4 ? bytes > 16384 : bytes > 65536 || !in_any_order;
 }
 
-static const struct rule *allreduce_rule(const struct nc_situation *s, size_t bytes,
-                                         size_t inline_bytes, bool in_any_order)
-{
-    return rule_for(allreduces, &(struct question){.situation = s,
-                                                   .inlined = bytes <= inline_bytes,
-                                                   .split = is_split(s, bytes, in_any_order)});
-}
-
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *s, size_t bytes,
-                                              size_t inline_bytes, bool in_any_order)
+                                              bool inlined, bool in_any_order, const char **why)
 {
-    return (enum nc_allreduce_version) allreduce_rule(s, bytes, inline_bytes, in_any_order)->choice;
-}
+    struct question q = {
+        .situation = s, .inlined = inlined, .split = is_split(s, bytes, in_any_order)};
 
-const char *nc_select_allreduce_rule(const struct nc_situation *s, size_t bytes,
-                                     size_t inline_bytes, bool in_any_order)
-{
-    return allreduce_rule(s, bytes, inline_bytes, in_any_order)->text;
+    return (enum nc_allreduce_version) choose(allreduces, &q, why);
 }
 
 enum nc_allreduce_version nc_select_possible(enum nc_allreduce_version version, bool can_be_sliced,
@@ -237,32 +199,26 @@ static const char *no_rows(int rows, int mates, size_t bytes)
                : NULL;
 }
 
-bool nc_select_alltoall_rows(int rows, int mates, size_t bytes)
+bool nc_select_alltoall_rows(int rows, int mates, size_t bytes, const char **why)
 {
-    return !no_rows(rows, mates, bytes);
+    const char *not = no_rows(rows, mates, bytes);
+
+    if (why)
+        *why = not ? not
+                   : "several NUMA nodes, short blocks: as many exchanges as a row and a "
+                     "column have ranks, and few messages cross between NUMA nodes";
+    return !not ;
 }
 
-const char *nc_select_alltoall_rule(int rows, int mates, size_t bytes)
+bool nc_select_reduce_scatter_rows(int rows, int mates, const char **why)
 {
-    const char *text = no_rows(rows, mates, bytes);
+    const char *not = no_table(rows, mates);
 
-    return text ? text
-                : "several NUMA nodes, short blocks: as many exchanges as a row and a column have "
-                  "ranks, and few messages cross between NUMA nodes";
-}
-
-bool nc_select_reduce_scatter_rows(int rows, int mates)
-{
-    return !no_table(rows, mates);
-}
-
-const char *nc_select_reduce_scatter_rule(int rows, int mates)
-{
-    const char *text = no_table(rows, mates);
-
-    return text ? text
-                : "several NUMA nodes with equal numbers of ranks: what a NUMA node has combined "
-                  "crosses once";
+    if (why)
+        *why = not ? not
+                   : "several NUMA nodes with equal numbers of ranks: what a NUMA node has "
+                     "combined crosses once";
+    return !not ;
 }
 
 /* ---- above the node ---- */
@@ -345,25 +301,15 @@ static const struct rule scans[] = {
      "long enough to fill a chain, in which a rank reads what one rank has"},
 };
 
-static const struct rule *scan_rule(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
+enum nc_scan_way nc_select_scan(const struct nc_situation *s, size_t bytes, bool inlined,
+                                const char **why)
 {
     size_t unfilled = s->oversubscribed ? CHAIN_BYTES * (size_t) s->ranks
                       : s->numa_nodes   ? 4 * NC_FRAG_UNIT
                                         : 2 * NC_FRAG_UNIT;
+    struct question q = {.situation = s, .inlined = inlined, .split = bytes > unfilled};
 
-    return rule_for(scans, &(struct question){.situation = s,
-                                              .inlined = bytes <= inline_bytes,
-                                              .split = bytes > unfilled});
-}
-
-enum nc_scan_way nc_select_scan(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
-{
-    return (enum nc_scan_way) scan_rule(s, bytes, inline_bytes)->choice;
-}
-
-const char *nc_select_scan_rule(const struct nc_situation *s, size_t bytes, size_t inline_bytes)
-{
-    return scan_rule(s, bytes, inline_bytes)->text;
+    return (enum nc_scan_way) choose(scans, &q, why);
 }
 
 static const struct rule radixes[] = {
@@ -375,32 +321,20 @@ static const struct rule radixes[] = {
      "with another one less"},
 };
 
-static const struct rule *radix_rule(const struct nc_situation *s)
+int nc_select_scan_radix(const struct nc_situation *s, const char **why)
 {
-    return rule_for(radixes, &(struct question){.situation = s});
+    return choose(radixes, &(struct question){.situation = s}, why);
 }
 
-int nc_select_scan_radix(const struct nc_situation *s)
+enum nc_scan_way nc_select_scan_nodes(int nodes, uint64_t chunks, const char **why)
 {
-    return radix_rule(s)->choice;
-}
+    bool chain = chunks >= (uint64_t) nodes;
 
-const char *nc_select_scan_radix_rule(const struct nc_situation *s)
-{
-    return radix_rule(s)->text;
-}
-
-enum nc_scan_way nc_select_scan_nodes(int nodes, uint64_t chunks)
-{
-    return chunks >= (uint64_t) nodes ? NC_SCAN_CHAIN : NC_SCAN_STEPS;
-}
-
-const char *nc_select_scan_nodes_rule(int nodes, uint64_t chunks)
-{
-    return nc_select_scan_nodes(nodes, chunks) == NC_SCAN_CHAIN
-               ? "at least as many chunks as nodes: along a chain a leader sends each chunk once, "
-                 "and not in each round"
-               : "fewer chunks than nodes, too few to fill a chain of the nodes";
+    if (why)
+        *why = chain ? "at least as many chunks as nodes: along a chain a leader sends each chunk "
+                       "once, and not in each round"
+                     : "fewer chunks than nodes, too few to fill a chain of the nodes";
+    return chain ? NC_SCAN_CHAIN : NC_SCAN_STEPS;
 }
 
 /* ---- caches ---- */

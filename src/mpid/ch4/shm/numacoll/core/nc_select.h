@@ -42,16 +42,14 @@ struct nc_situation {
     bool oversubscribed; /* more ranks than processors they may use */
 };
 
-/* Each choice of the ranks of a node is by one rule, which `..._rule` returns as a line of text:
- * for whom the rule is, and why. */
+/* Each of the following choices is by one rule. *why, where it is not NULL: the rule as a line of
+ * text, for whom it is and why. inlined: the message is sent inline. */
 
 /* The barrier for a situation. */
-enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation);
-const char *nc_select_barrier_rule(const struct nc_situation *situation);
+enum nc_barrier_kind nc_select_barrier(const struct nc_situation *situation, const char **why);
 
 /* The notification tree of bcast for a situation. */
-enum nc_tree_kind nc_select_notice(const struct nc_situation *situation);
-const char *nc_select_notice_rule(const struct nc_situation *situation);
+enum nc_tree_kind nc_select_notice(const struct nc_situation *situation, const char **why);
 
 /* How a commutative reduce works inside a node. */
 enum nc_reduce_way {
@@ -61,11 +59,9 @@ enum nc_reduce_way {
     NC_REDUCE_CHAIN_ALL /* along one chain of all ranks, NUMA node by NUMA node */
 };
 
-/* The way of a reduce of so many bytes; messages of at most inline_bytes are sent inline. */
+/* The way of a reduce of so many bytes. */
 enum nc_reduce_way nc_select_reduce(const struct nc_situation *situation, size_t bytes,
-                                    size_t inline_bytes);
-const char *nc_select_reduce_rule(const struct nc_situation *situation, size_t bytes,
-                                  size_t inline_bytes);
+                                    bool inlined, const char **why);
 
 /* Bytes of a fragment, at least 4 KiB, of a message of so many bytes along a chain of so many
  * ranks: the segment of a chain with the least time (core/nc_model.h). */
@@ -79,26 +75,22 @@ enum nc_allreduce_version {
     NC_ALLREDUCE_VERSIONS
 };
 
-/* The version of allreduce inside a node for a message of so many bytes; messages of at most
- * inline_bytes are sent inline. in_any_order: as for nc_select_possible. */
+/* The version of allreduce inside a node for a message of so many bytes. in_any_order: as for
+ * nc_select_possible. */
 enum nc_allreduce_version nc_select_allreduce(const struct nc_situation *situation, size_t bytes,
-                                              size_t inline_bytes, bool in_any_order);
-const char *nc_select_allreduce_rule(const struct nc_situation *situation, size_t bytes,
-                                     size_t inline_bytes, bool in_any_order);
+                                              bool inlined, bool in_any_order, const char **why);
 
 /* Whether the blocks of an Alltoall, of so many bytes each, go by rows of a table, which are NUMA
  * nodes (coll/alltoall_rows.c): several rows of several ranks, and blocks so short that those of a
  * row have at most 4 KiB together, which is a message between two rows, and all blocks of a rank at
  * most NC_ALLTOALL_ROWS_BYTES, which are twice on the stack. rows 0: the NUMA nodes are no table,
  * since they have different numbers of ranks. */
-bool nc_select_alltoall_rows(int rows, int mates, size_t bytes);
-const char *nc_select_alltoall_rule(int rows, int mates, size_t bytes);
+bool nc_select_alltoall_rows(int rows, int mates, size_t bytes, const char **why);
 #define NC_ALLTOALL_ROWS_BYTES 16384
 
 /* Whether a Reduce_scatter of plain elements, by an operation that commutes, goes by rows of such a
  * table: first among the ranks of a NUMA node, then among those of a column. */
-bool nc_select_reduce_scatter_rows(int rows, int mates);
-const char *nc_select_reduce_scatter_rule(int rows, int mates);
+bool nc_select_reduce_scatter_rows(int rows, int mates, const char **why);
 
 /* The version that can be made instead of one that was chosen. sliced: the message can be reduced
  * by slices; in_any_order: the operation commutes and its elements are plain. */
@@ -142,20 +134,15 @@ size_t nc_select_chunk(const struct nc_select_level *level, int levels, size_t b
  */
 enum nc_scan_way { NC_SCAN_STEPS, NC_SCAN_CHAIN };
 
-/* The way of a scan of so many bytes inside a node; messages of at most inline_bytes are sent
- * inline. */
-enum nc_scan_way nc_select_scan(const struct nc_situation *situation, size_t bytes,
-                                size_t inline_bytes);
-const char *nc_select_scan_rule(const struct nc_situation *situation, size_t bytes,
-                                size_t inline_bytes);
+/* The way of a scan of so many bytes inside a node. inlined, why: as above. */
+enum nc_scan_way nc_select_scan(const struct nc_situation *situation, size_t bytes, bool inlined,
+                                const char **why);
 
 /* The radix of the steps. */
-int nc_select_scan_radix(const struct nc_situation *situation);
-const char *nc_select_scan_radix_rule(const struct nc_situation *situation);
+int nc_select_scan_radix(const struct nc_situation *situation, const char **why);
 
 /* The way of a scan of the totals of so many nodes, in so many chunks. Steps are by doubling. */
-enum nc_scan_way nc_select_scan_nodes(int nodes, uint64_t chunks);
-const char *nc_select_scan_nodes_rule(int nodes, uint64_t chunks);
+enum nc_scan_way nc_select_scan_nodes(int nodes, uint64_t chunks, const char **why);
 
 /* How many bytes of the last-level cache are a rank's: of a cache of so many bytes that
  * `processors` processors share (0: unknown), if so many ranks of the communicator do. Neither a

@@ -81,7 +81,7 @@ static size_t scan_bytes(int ranks)
 
     for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
         struct nc_situation s = {.ranks = ranks, .oversubscribed = oversubscribed};
-        size_t bytes = nc_scan_bytes(ranks, nc_select_scan_radix(&s));
+        size_t bytes = nc_scan_bytes(ranks, nc_select_scan_radix(&s, NULL));
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -189,7 +189,7 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
     int tree = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE);
     size_t demotes = demotes_most(state, parent, entry);
 
-    c->bcast_tree = tree == MPIR_CVAR_NUMACOLL_BCAST_TREE_auto ? nc_select_notice(&situation)
+    c->bcast_tree = tree == MPIR_CVAR_NUMACOLL_BCAST_TREE_auto ? nc_select_notice(&situation, NULL)
                                                                : (enum nc_tree_kind) tree;
     notice.kind = c->bcast_tree;
     notice.k = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE_K);
@@ -229,7 +229,7 @@ static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, 
 
     memcpy(word, reduce_trees, sizeof word);
     for (int inlined = 1; inlined >= 0; inlined--) {
-        if (nc_select_reduce(&situation, 1, (size_t) inlined) != NC_REDUCE_FLAT)
+        if (nc_select_reduce(&situation, 1, inlined, NULL) != NC_REDUCE_FLAT)
             word[NC_WORD_REDUCE_GROUP_auto] = (struct nc_tree_spec){
                 inlined ? NC_TREE_KNOMIAL : NC_TREE_KARY, 2};
         choose_trees(NC_VAR_REDUCE_GROUP, value, &state->data, word, inside);
@@ -259,7 +259,7 @@ static void choose_scan(const struct MPIDI_NUMACOLL_comm *state, const struct tr
 
     for (int exclusive = 0; exclusive < 2 && state->size > 1; exclusive++)
         nc_scan_make(&c->scan[exclusive], memory->scan[exclusive], state->groups.of[0], state->size,
-                     nc_select_scan_radix(&situation), exclusive, state->rank);
+                     nc_select_scan_radix(&situation, NULL), exclusive, state->rank);
 }
 
 /* The settings of Reduce, Bcast and Allreduce above the node. coll/above.c makes the choice from
@@ -299,7 +299,7 @@ static enum nc_barrier_kind barrier_kind_of(const struct MPIDI_NUMACOLL_comm *st
     int value = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BARRIER);
     struct nc_situation situation = MPIDI_NUMACOLL_situation(state);
 
-    return value == MPIR_CVAR_NUMACOLL_BARRIER_auto ? nc_select_barrier(&situation)
+    return value == MPIR_CVAR_NUMACOLL_BARRIER_auto ? nc_select_barrier(&situation, NULL)
                                                     : (enum nc_barrier_kind)(value - 1);
 }
 
