@@ -46,8 +46,7 @@ static int gather_near(const struct allgather *g, bool *kept)
     *kept = g->in_place || own->at > 0;
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank || !g->in_place)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                      MPIDI_NUMACOLL_check_room(state->sent[i], &from[i]));
+            nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_check_room(state->sent[i], &from[i]));
     }
     return mpi_errno;
 }
@@ -88,9 +87,9 @@ static int inside_node(const struct allgather *g)
     if (g->call->state->size > 1)
         mpi_errno = gather_near(g, &kept);
     if (!kept)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own, 0));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(g->mine, &own, 0));
     for (int group = 0; groups->levels > 1 && group < groups->level[1]; group++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, share_group(g, group, member));
+        nc_keep_first(&mpi_errno, share_group(g, group, member));
     return mpi_errno;
 }
 
@@ -215,7 +214,7 @@ static int allgather(struct allgather *g, struct nc_typed *mine)
     MPIDI_NUMACOLL_count_typed(g->call, mine);
     mpi_errno = inside_node(g);
     if (g->call->across)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, from_other_nodes(g));
+        nc_keep_first(&mpi_errno, from_other_nodes(g));
     return mpi_errno;
 }
 

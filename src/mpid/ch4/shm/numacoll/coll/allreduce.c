@@ -53,7 +53,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, const str
     MPIDI_NUMACOLL_operands_from(r, of, whole->first, place_of(r, whole->first));
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_reduce_ordered_node(transfer, team, -1, &r->kernel, &mine, &from_there, &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -103,11 +103,11 @@ static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
     if (row->size > 1)
         mpi_errno = combine(r, row, &r->mine, chunk, &slice);
     if (column->size > 1) {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, combine(r, column, partial, &slice, &mine));
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, column, &slice));
+        nc_keep_first(&mpi_errno, combine(r, column, partial, &slice, &mine));
+        nc_keep_first(&mpi_errno, gather_slices(r, column, &slice));
     }
     if (row->size > 1)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_slices(r, row, chunk));
+        nc_keep_first(&mpi_errno, gather_slices(r, row, chunk));
     return mpi_errno;
 }
 
@@ -118,9 +118,9 @@ static int sliced(struct nc_reduction *r)
 
     MPIDI_NUMACOLL_watch_way(r->call, NC_ALLREDUCE_SLICED, count / most + (count % most > 0));
     for (size_t first = 0; first < count; first += most) {
-        size_t n = count - first < most ? count - first : most;
+        size_t n = MPL_MIN(count - first, most);
         struct nc_range chunk = {.first = first, .count = n};
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, slice_chunk(r, &chunk));
+        nc_keep_first(&mpi_errno, slice_chunk(r, &chunk));
     }
     return mpi_errno;
 }
@@ -142,7 +142,7 @@ static size_t elements_of(const struct chunks *c, uint64_t w)
 {
     size_t first = w * c->most;
 
-    return c->count - first < c->most ? c->count - first : c->most;
+    return MPL_MIN(c->count - first, c->most);
 }
 
 /* rab inside a node: the leaders combine chunk w among themselves. It is one operation of the node,
@@ -170,7 +170,7 @@ static int reduce_chunk(const struct chunks *c, uint64_t w)
         MPIDI_NUMACOLL_above_expect(x, &x->up, w, place, n);
     mpi_errno = MPIDI_NUMACOLL_reduce_chunk(c->r, c->leader, w * c->most, n, place);
     if (c->leaders)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, exchange_chunk(c, w));
+        nc_keep_first(&mpi_errno, exchange_chunk(c, w));
     if (x)
         MPIDI_NUMACOLL_above_run(x, &x->up, w, place, n, false);
     return mpi_errno;
@@ -195,7 +195,7 @@ static int bcast_chunk(const struct chunks *c, uint64_t w)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, &typed);
     mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(c->bcast, c->leader, &stream, &sent));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
 
@@ -208,12 +208,12 @@ static int up_and_down(const struct chunks *c)
     MPIDI_NUMACOLL_watch_way(c->r->call, c->leaders ? NC_ALLREDUCE_RAB : NC_ALLREDUCE_RB,
                              c->count / c->most + (c->count % c->most > 0));
     do {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_chunk(c, w));
+        nc_keep_first(&mpi_errno, reduce_chunk(c, w));
         if (w > 0)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_chunk(c, w - 1));
+            nc_keep_first(&mpi_errno, bcast_chunk(c, w - 1));
         w++;
     } while (w * c->most < c->count);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, bcast_chunk(c, w - 1));
+    nc_keep_first(&mpi_errno, bcast_chunk(c, w - 1));
     return mpi_errno;
 }
 
@@ -271,7 +271,7 @@ static int across_nodes(struct nc_reduction *r, bool rab)
         MPIDI_NUMACOLL_above_exchange(&x, &exchange);
     MPIDI_NUMACOLL_above_down(&x, &down, rab);
     mpi_errno = up_and_down(&c);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_above_close(&x));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_above_close(&x));
     return mpi_errno;
 }
 
@@ -284,7 +284,7 @@ static int reduce_then_bcast(struct nc_reduction *r)
 
     if (mpi_errno && r->call->comm->rank == 0)
         result.count = 0;
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->call, &result, 0));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_bcast_typed(r->call, &result, 0));
     return mpi_errno;
 }
 
@@ -376,7 +376,7 @@ int MPIDI_NUMACOLL_allreduce(const struct nc_call *call, const void *sendbuf, vo
                                                   op);
 
     MPIDI_NUMACOLL_expect_operands(&r);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, allreduce(&r));
+    nc_keep_first(&mpi_errno, allreduce(&r));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }

@@ -80,7 +80,7 @@ static int exchange_all(struct alltoall *a)
     nc_exchange_begin(&x, transfer, &all, &blocks);
     count(a);
     mpi_errno = copy_own(a);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
     return mpi_errno;
 }
 

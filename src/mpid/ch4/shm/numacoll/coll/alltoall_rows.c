@@ -35,7 +35,7 @@ int MPIDI_NUMACOLL_exchange_end(struct nc_exchange *x)
     int mpi_errno = MPIDI_NUMACOLL_error(nc_exchange_end(x));
 
     if (x->too_long > x->room)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal(x->too_long, x->room));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal(x->too_long, x->room));
     return mpi_errno;
 }
 
@@ -159,11 +159,11 @@ int MPIDI_NUMACOLL_alltoall_rows(const struct nc_call *call, const struct nc_blo
     list_ranks(&t, member, false);
     mpi_errno = keep_own_near(&t, state->rank); /* before the exchange needs t.packed */
     nc_exchange_begin(&x, transfer, &state->row, &near);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
     sort(&t);
     list_ranks(&t, member, true);
     nc_exchange_begin(&x, transfer, &state->column, &far);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, keep_own_far(&t, state->rank));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
+    nc_keep_first(&mpi_errno, keep_own_far(&t, state->rank));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_exchange_end(&x));
     return mpi_errno;
 }

@@ -20,7 +20,7 @@ static int inside_node(const struct nc_call *call, struct nc_typed *typed, int r
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, typed);
     mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&call->choice->bcast, root, &stream, &sent));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
 
@@ -236,11 +236,9 @@ static int receive_from_leader(const struct nc_call *call, int leader, struct nc
     first.preamble.total = 0;
     mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, &stream, &sent));
     *total = sent > sizeof first.preamble ? sent - sizeof first.preamble : 0;
-    MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                              MPIDI_NUMACOLL_error(nc_copy_out(user, first.data, *total, 0, NULL)));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(user, first.data, *total, 0, NULL)));
     for (; *total < first.preamble.total && sent > 0; *total += sent)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, user, &sent)));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, user, &sent)));
     return mpi_errno;
 }
 
@@ -257,7 +255,7 @@ static int across_nodes(const struct nc_call *call, struct nc_typed *typed, int 
     } else {
         mpi_errno = receive_from_leader(call, leader, &user, &r.total);
     }
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(r.total, &user));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(r.total, &user));
     return mpi_errno;
 }
 

@@ -46,12 +46,12 @@ static int receive_near(const struct gather *g)
         mpi_errno = MPIDI_NUMACOLL_copy_own(g->mine, &own, 0);
     if (state->size == 1)
         return mpi_errno;
-    MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_error(nc_gather_node(transfer, state->rank,
-                                                        inside ? &mine : NULL, from, state->sent)));
+    nc_keep_first(&mpi_errno,
+                  MPIDI_NUMACOLL_error(nc_gather_node(transfer, state->rank, inside ? &mine : NULL,
+                                                      from, state->sent)));
     for (int i = 0; i < state->size; i++) {
         if (i != state->rank)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, check_length(g, state->sent[i], &from[i]));
+            nc_keep_first(&mpi_errno, check_length(g, state->sent[i], &from[i]));
     }
     return mpi_errno;
 }
@@ -99,9 +99,9 @@ static int collect_chunk(const struct gather *g, struct nc_packed *packed, struc
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_copy_in(mine, own, MPIDI_NUMACOLL_packed_bytes(packed, 0), 0, NULL));
     if (state->size > 1)
-        MPIDI_NUMACOLL_keep_first(
-            &mpi_errno, MPIDI_NUMACOLL_error(nc_gather_node(MPIDI_NUMACOLL_transfer(g->call), 0,
-                                                            NULL, state->stream, state->sent)));
+        nc_keep_first(&mpi_errno,
+                      MPIDI_NUMACOLL_error(nc_gather_node(MPIDI_NUMACOLL_transfer(g->call), 0, NULL,
+                                                          state->stream, state->sent)));
     MPIDI_NUMACOLL_packed_send(packed, at);
     return mpi_errno;
 }
@@ -132,10 +132,10 @@ static int send_across(const struct gather *g)
     mpi_errno = share_lengths(g, mine.length, packed.length);
     MPIDI_NUMACOLL_packed_count(&packed);
     do
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, state->rank == 0 ? collect_chunk(g, &packed, &mine)
-                                                               : give_chunk(g, &packed, &mine));
+        nc_keep_first(&mpi_errno, state->rank == 0 ? collect_chunk(g, &packed, &mine)
+                                                   : give_chunk(g, &packed, &mine));
     while (MPIDI_NUMACOLL_packed_next(&packed));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
     return mpi_errno;
 }
 
@@ -155,14 +155,14 @@ static int receive_node(const struct gather *g, int node)
         char *at = MPIDI_NUMACOLL_packed_receive(&packed);
         for (int i = 0; i < packed.ranks; i++) {
             size_t bytes = MPIDI_NUMACOLL_packed_bytes(&packed, i);
-            MPIDI_NUMACOLL_keep_first(
-                &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(&block[i], at, bytes, 0, NULL)));
+            nc_keep_first(&mpi_errno,
+                          MPIDI_NUMACOLL_error(nc_copy_out(&block[i], at, bytes, 0, NULL)));
             at += bytes;
         }
     } while (MPIDI_NUMACOLL_packed_next(&packed));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
     for (int i = 0; i < packed.ranks; i++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, check_length(g, packed.length[i], &block[i]));
+        nc_keep_first(&mpi_errno, check_length(g, packed.length[i], &block[i]));
     return mpi_errno;
 }
 
@@ -182,7 +182,7 @@ static int gather(const struct gather *g)
     else
         mpi_errno = send_across(g);
     for (int distance = 1; across && is_root && distance < h->nodes.count; distance++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, receive_node(g, nc_nodes_back(&h->nodes, distance)));
+        nc_keep_first(&mpi_errno, receive_node(g, nc_nodes_back(&h->nodes, distance)));
     return mpi_errno;
 }
 

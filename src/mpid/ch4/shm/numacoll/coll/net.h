@@ -19,7 +19,7 @@ struct nc_net {
 
 static inline void MPIDI_NUMACOLL_net_keep(struct nc_net *net, int mpi_errno)
 {
-    MPIDI_NUMACOLL_keep_first(&net->mpi_errno, mpi_errno);
+    nc_keep_first(&net->mpi_errno, mpi_errno);
 }
 
 /* Begins to send a buffer of any datatype, of `bytes` bytes, to a rank of the communicator, and

@@ -40,7 +40,7 @@ static struct MPIDI_NUMACOLL_comm *state_of(const struct nonblocking_call *c)
 
 static void keep(struct nonblocking_call *c, int mpi_errno)
 {
-    MPIDI_NUMACOLL_keep_first(&c->mpi_errno, mpi_errno);
+    nc_keep_first(&c->mpi_errno, mpi_errno);
     if (mpi_errno)
         state_of(c)->failed = true;
 }

@@ -86,7 +86,7 @@ static int reduce_inside(struct nc_reduction *r, int local_root, struct nc_strea
         return r->kernel.own(r->kernel.context, 0, nc_stream_rest(mine) / r->element);
     mpi_errno = r->commutative && r->plain ? reduce_up(r, local_root, mine, &unequal)
                                            : reduce_in_order(r, local_root, mine, &unequal);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -121,15 +121,14 @@ static int by_gather(struct nc_reduction *r, int root, int tag)
     if (is_root && !memory)
         MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (size_t first = 0; first < count || first == 0; first += most) {
-        size_t n = count - first < most ? count - first : most;
+        size_t n = MPL_MIN(count - first, most);
         struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, first, n);
         struct nc_blocks blocks = {.buffer = memory,
                                    .count = memory ? (MPI_Aint) (n * r->element) : 0,
                                    .datatype = NC_TYPE_BYTE};
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_gather_blocks(r->call, &mine, &blocks, root, tag));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_gather_blocks(r->call, &mine, &blocks, root, tag));
         if (memory)
-            MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_blocks(r, memory, first, n));
+            nc_keep_first(&mpi_errno, reduce_blocks(r, memory, first, n));
     }
     MPL_free(memory);
     return mpi_errno;
@@ -160,13 +159,13 @@ static int lead(struct nc_reduction *r, const struct nc_above_choice *choice, in
     MPIDI_NUMACOLL_above_combine_by(&x, r);
     MPIDI_NUMACOLL_above_up(&x, choice, 0);
     for (uint64_t w = 0; w * most < count || w == 0; w++) {
-        size_t first = w * most, n = count - first < most ? count - first : most;
+        size_t first = w * most, n = MPL_MIN(count - first, most);
         char *place = is_root ? (char *) r->result.buffer + (MPI_Aint) first * r->extent
                               : r->call->state->all.buffers.chunk[w % NC_CHUNKS];
         MPIDI_NUMACOLL_above_expect(&x, &x.up, w, place, n);
         MPIDI_NUMACOLL_above_wait_sends(&x, &x.up, w);
-        MPIDI_NUMACOLL_keep_first(&x.net.mpi_errno, MPIDI_NUMACOLL_reduce_chunk(
-                                                        r, r->call->state->rank, first, n, place));
+        nc_keep_first(&x.net.mpi_errno,
+                      MPIDI_NUMACOLL_reduce_chunk(r, r->call->state->rank, first, n, place));
         MPIDI_NUMACOLL_above_run(&x, &x.up, w, place, n, false);
     }
     return MPIDI_NUMACOLL_above_close(&x);
@@ -183,9 +182,8 @@ static int across_nodes(struct nc_reduction *r, int root)
     if (r->call->state->rank == leader)
         return lead(r, &choice, root, most);
     for (size_t first = 0; first < count || first == 0; first += most)
-        MPIDI_NUMACOLL_keep_first(
-            &mpi_errno, MPIDI_NUMACOLL_reduce_chunk(
-                            r, leader, first, count - first < most ? count - first : most, NULL));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_chunk(r, leader, first,
+                                                              MPL_MIN(count - first, most), NULL));
     return mpi_errno;
 }
 
@@ -219,7 +217,7 @@ int MPIDI_NUMACOLL_reduce(const struct nc_call *call, const void *sendbuf, void 
 
     MPIDI_NUMACOLL_count_typed(call, &r.mine);
     MPIDI_NUMACOLL_expect_operands(&r);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, root, MPIR_REDUCE_TAG));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }

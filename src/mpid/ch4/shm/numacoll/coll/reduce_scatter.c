@@ -165,7 +165,7 @@ static int combine(struct nc_reduction *r, const struct nc_team *team, struct nc
     r->kernel.result = result - before;
     mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_scatter_node(
         MPIDI_NUMACOLL_transfer(r->call), team, &r->kernel, message, range, keeps, &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -218,9 +218,8 @@ static int reduce_by_rows(const struct reduce_scatter *c, const struct pieces *p
     /* after an error nothing, which the others find too short */
     partial = (struct nc_stream){.bytes = memory,
                                  .length = mpi_errno ? 0 : pieces.count * r->element};
-    MPIDI_NUMACOLL_keep_first(
-        &mpi_errno,
-        combine(r, column, &partial, &own, memory + own.first * r->element, place_of(c, p), false));
+    nc_keep_first(&mpi_errno, combine(r, column, &partial, &own, memory + own.first * r->element,
+                                      place_of(c, p), false));
     return mpi_errno;
 }
 
@@ -264,8 +263,7 @@ static int inside(const struct reduce_scatter *c)
     stream_result(r);
     MPIDI_NUMACOLL_watch_way(r->call, p.most > 0 ? PIECES : EMPTY, p.count);
     for (; p.w < p.count; p.w++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));
+        nc_keep_first(&mpi_errno, rows ? reduce_by_rows(c, &p, memory) : reduce_pieces(c, &p));
     MPL_free(memory);
     return mpi_errno;
 }
@@ -299,7 +297,7 @@ static int in_pair(const struct reduce_scatter *c)
     MPIDI_NUMACOLL_operands_from(r, &r->mine, c->before, r->result.buffer);
     mpi_errno = MPIDI_NUMACOLL_error(nc_reduce_pair_node(
         MPIDI_NUMACOLL_transfer(r->call), &pair, &r->kernel, &sent, &own, &range, &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -352,8 +350,7 @@ static int pack_pieces(struct chunks *k, char *chunk)
         struct nc_typed piece = MPIDI_NUMACOLL_elements(r, &k->operand, first, n);
         struct nc_stream stream;
         MPIDI_NUMACOLL_stream_init(&stream, &piece);
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_error(nc_copy_in(&stream, chunk + *at * r->element,
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&stream, chunk + *at * r->element,
                                                                   n * r->element, 0, NULL)));
         *at += n;
         before += block_of(k->c->parts, i);
@@ -385,7 +382,7 @@ static int reduce_to_nodes(struct chunks *k, size_t w)
     if (k->above)
         MPIDI_NUMACOLL_above_expect(k->above, &k->above->up, w, chunk, n);
     r->mine = (struct nc_typed){chunk, (MPI_Aint) n, r->mine.datatype};
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_chunk(r, 0, 0, n, chunk));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_chunk(r, 0, 0, n, chunk));
     if (k->above)
         MPIDI_NUMACOLL_above_run(k->above, &k->above->up, w, chunk, n, false);
     return mpi_errno;
@@ -418,10 +415,10 @@ static int chunk_by_chunk(struct chunks *k)
     int mpi_errno = reduce_to_nodes(k, 0);
 
     for (size_t w = 1; w <= last; w++) {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_to_nodes(k, w));
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, scatter_part(k, w - 1));
+        nc_keep_first(&mpi_errno, reduce_to_nodes(k, w));
+        nc_keep_first(&mpi_errno, scatter_part(k, w - 1));
     }
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, scatter_part(k, last));
+    nc_keep_first(&mpi_errno, scatter_part(k, last));
     return mpi_errno;
 }
 
@@ -461,7 +458,7 @@ static int across_nodes(const struct reduce_scatter *c)
     MPIDI_NUMACOLL_above_scatter(&above, k.algorithm);
     above.bound = k.bound;
     mpi_errno = chunk_by_chunk(&k);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_above_close(&above));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_above_close(&above));
     return mpi_errno;
 }
 
@@ -517,7 +514,7 @@ static int reduce_chunk(const struct chunk *k, const struct reduce_scatter *c, s
                                                   call->comm->rank == 0, mine.count, mine.datatype,
                                                   c->r->op);
 
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, 0, MPIR_REDUCE_SCATTER_TAG));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_reduce_to(&r, 0, MPIR_REDUCE_SCATTER_TAG));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }
@@ -561,9 +558,9 @@ static int by_rank_0(const struct reduce_scatter *c)
 
     MPIR_ERR_CHECK(mpi_errno);
     for (size_t first = 0; first < count; first += k.most) {
-        struct nc_range chunk = {first, count - first < k.most ? count - first : k.most};
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, reduce_chunk(&k, c, first, chunk.count));
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, scatter_chunk(&k, c, chunk));
+        struct nc_range chunk = {first, MPL_MIN(count - first, k.most)};
+        nc_keep_first(&mpi_errno, reduce_chunk(&k, c, first, chunk.count));
+        nc_keep_first(&mpi_errno, scatter_chunk(&k, c, chunk));
     }
 
 fn_fail:
@@ -618,7 +615,7 @@ static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void 
     MPIDI_NUMACOLL_count_typed(call, &r.result);
     /* on one node also of nothing, as other ranks may have something by mistake */
     if (r.mine.count > 0 || !call->across)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, serve(&c));
+        nc_keep_first(&mpi_errno, serve(&c));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }

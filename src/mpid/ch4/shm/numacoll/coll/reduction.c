@@ -276,7 +276,6 @@ int MPIDI_NUMACOLL_reduce_shared(struct nc_reduction *r, int root, bool *over)
 
     *over = outcome != NC_SHARED_ELSEWHERE;
     r->kernel.numbers_streaming = NULL;
-    MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                              MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(outcome == NC_SHARED_UNEQUAL));
     return mpi_errno;
 }

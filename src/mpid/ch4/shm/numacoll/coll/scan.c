@@ -80,10 +80,10 @@ static void step(const struct scan *s, const struct nc_scan_step *step, const st
         from.count = 0;
     MPIDI_NUMACOLL_stream_init(&stream, &from);
     MPIDI_NUMACOLL_operands_from(s->r, own, 0, to->buffer);
-    MPIDI_NUMACOLL_keep_first(
-        mpi_errno, MPIDI_NUMACOLL_error(nc_scan_step_node(MPIDI_NUMACOLL_transfer(s->r->call), step,
-                                                          &s->r->kernel, &stream, &unequal)));
-    MPIDI_NUMACOLL_keep_first(mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    nc_keep_first(mpi_errno,
+                  MPIDI_NUMACOLL_error(nc_scan_step_node(MPIDI_NUMACOLL_transfer(s->r->call), step,
+                                                         &s->r->kernel, &stream, &unequal)));
+    nc_keep_first(mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
 }
 
 static int along_chain(const struct scan *s, struct part *p)
@@ -100,7 +100,7 @@ static int along_chain(const struct scan *s, struct part *p)
     transfer = MPIDI_NUMACOLL_chain_transfer(s->r, nc_stream_rest(&stream));
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_scan_chain_node(&transfer, s->exclusive, &s->r->kernel, &stream, &unequal));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
     return mpi_errno;
 }
 
@@ -129,14 +129,14 @@ static int by_steps(const struct scan *s, const struct part *p)
             total.buffer = room;
         else
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, total_begin(s, p, &total));
+        nc_keep_first(&mpi_errno, total_begin(s, p, &total));
     }
     for (int i = 0; i < plan->up; i++) {
         const struct nc_typed *from = i == 0 ? &p->mine : &p->result;
         step(s, &plan->step[i], from, from, &p->result, &mpi_errno);
     }
     if (has_total)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, total_end(s, p, &total, plan->joins));
+        nc_keep_first(&mpi_errno, total_end(s, p, &total, plan->joins));
     if (plan->down)
         between_blocks(s, plan, p, &total, &mpi_errno);
     MPL_free(allocated);
@@ -286,7 +286,7 @@ static int by_messages(const struct scan *s)
     l.net.mpi_errno = reserve(s, &l, most < count ? most : count, allocated);
     lacks_memory = l.net.mpi_errno != MPI_SUCCESS;
     for (size_t first = 0; first < count; first += most) {
-        struct part p = part_of(s, first, count - first < most ? count - first : most);
+        struct part p = part_of(s, first, MPL_MIN(count - first, most));
         if (lacks_memory)
             p.mine.count = p.result.count = 0;
         scan_part(s, &l, &p);
@@ -411,7 +411,7 @@ static int by_nodes(const struct scan *s)
     c.is_used = nc_select_scan_nodes(l.ranks, chunks, NULL) == NC_SCAN_CHAIN;
     for (uint64_t w = 0; w < chunks; w++) {
         size_t first = w * most;
-        struct part p = part_of(s, first, count - first < most ? count - first : most);
+        struct part p = part_of(s, first, MPL_MIN(count - first, most));
         scan_chunk(s, &l, &c, &p, w);
     }
     MPIDI_NUMACOLL_net_await(&l.net, &c.sent);
@@ -441,7 +441,7 @@ int MPIDI_NUMACOLL_scan(const struct nc_call *call, const void *sendbuf, void *r
     int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf, true, count, datatype,
                                                   op);
 
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, scan(&s));
+    nc_keep_first(&mpi_errno, scan(&s));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }
@@ -454,7 +454,7 @@ int MPIDI_NUMACOLL_exscan(const struct nc_call *call, const void *sendbuf, void 
     int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf, true, count, datatype,
                                                   op);
 
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, scan(&s));
+    nc_keep_first(&mpi_errno, scan(&s));
     MPIDI_NUMACOLL_reduction_free(&r);
     return mpi_errno;
 }

@@ -40,7 +40,7 @@ static int serve(const struct scatter *s)
     /* own block last: meanwhile the other ranks read theirs, if these have gone through the queue
      */
     if (has_own && !inside)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine, 0));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_copy_own(&own, s->mine, 0));
     return mpi_errno;
 }
 
@@ -60,13 +60,13 @@ static int send_node(const struct scatter *s, int node)
         char *at = MPIDI_NUMACOLL_packed_load(&packed);
         for (int i = 0; i < packed.ranks; i++) {
             size_t bytes = MPIDI_NUMACOLL_packed_bytes(&packed, i);
-            MPIDI_NUMACOLL_keep_first(
-                &mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&block[i], at, bytes, 0, NULL)));
+            nc_keep_first(&mpi_errno,
+                          MPIDI_NUMACOLL_error(nc_copy_in(&block[i], at, bytes, 0, NULL)));
             at += bytes;
         }
         MPIDI_NUMACOLL_packed_send(&packed, at);
     } while (MPIDI_NUMACOLL_packed_next(&packed));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(&packed));
     return mpi_errno;
 }
 
@@ -81,7 +81,7 @@ static int receive_near(const struct scatter *s, int local_root)
     MPIDI_NUMACOLL_stream_init(&stream, s->mine);
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), local_root, NULL, &stream, &sent));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_check_room(sent, &stream));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_check_room(sent, &stream));
     return mpi_errno;
 }
 
@@ -120,8 +120,7 @@ int MPIDI_NUMACOLL_scatter_packed(const struct nc_call *call, char *at, const si
     }
     if (state->size > 1)
         mpi_errno = MPIDI_NUMACOLL_error(nc_scatter_node(transfer, 0, state->stream, NULL, NULL));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                              MPIDI_NUMACOLL_error(nc_copy_out(mine, own, bytes[0], 0, NULL)));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(mine, own, bytes[0], 0, NULL)));
     return mpi_errno;
 }
 
@@ -152,11 +151,11 @@ static int receive_as_leader(const struct scatter *s, struct nc_packed *packed,
         at = MPIDI_NUMACOLL_packed_receive(packed);
         if (packed->round == 0 && !s->equal)
             mpi_errno = share_lengths(s, packed);
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
+        nc_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
     } while (MPIDI_NUMACOLL_packed_next(packed));
     if (s->equal && ends_full(packed))
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(packed));
+        nc_keep_first(&mpi_errno, share_chunk(s, packed, at, mine));
+    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_packed_close(packed));
     return mpi_errno;
 }
 
@@ -166,8 +165,7 @@ static int receive_from_leader(const struct scatter *s, struct nc_packed *packed
     int mpi_errno = share_lengths(s, packed);
 
     do {
-        MPIDI_NUMACOLL_keep_first(&mpi_errno,
-                                  MPIDI_NUMACOLL_scatter_packed(s->call, NULL, NULL, mine));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_scatter_packed(s->call, NULL, NULL, mine));
     } while (MPIDI_NUMACOLL_packed_next(packed));
     return mpi_errno;
 }
@@ -183,9 +181,8 @@ static int receive_shares(const struct scatter *s, struct nc_packed *packed, str
 
     *length = 0;
     do {
-        MPIDI_NUMACOLL_keep_first(
-            &mpi_errno, MPIDI_NUMACOLL_error(nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), 0,
-                                                             NULL, mine, &sent)));
+        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_scatter_node(
+                                      MPIDI_NUMACOLL_transfer(s->call), 0, NULL, mine, &sent)));
         *length += sent;
     } while (sent == packed->share);
     return mpi_errno;
@@ -203,8 +200,8 @@ static int receive_across(const struct scatter *s)
     mpi_errno = s->call->state->rank == 0 ? receive_as_leader(s, &packed, &mine)
                 : s->equal                ? receive_shares(s, &packed, &mine)
                                           : receive_from_leader(s, &packed, &mine);
-    MPIDI_NUMACOLL_keep_first(
-        &mpi_errno, MPIDI_NUMACOLL_check_room(packed.length[s->call->state->rank], &mine));
+    nc_keep_first(&mpi_errno,
+                  MPIDI_NUMACOLL_check_room(packed.length[s->call->state->rank], &mine));
     return mpi_errno;
 }
 
@@ -219,9 +216,9 @@ static int scatter(const struct scatter *s)
 
     /* other nodes first: they are further away */
     for (int distance = 1; across && is_root && distance < h->nodes.count; distance++)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, send_node(s, nc_nodes_back(&h->nodes, distance)));
+        nc_keep_first(&mpi_errno, send_node(s, nc_nodes_back(&h->nodes, distance)));
     if (is_root)
-        MPIDI_NUMACOLL_keep_first(&mpi_errno, serve(s));
+        nc_keep_first(&mpi_errno, serve(s));
     else if (!across || MPIDI_NUMACOLL_node_of(h, s->call->comm, s->root) == h->nodes.mine)
         mpi_errno = receive_near(s, MPIDI_NUMACOLL_local_rank(s->call, s->root));
     else

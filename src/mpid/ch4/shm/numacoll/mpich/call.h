@@ -72,12 +72,4 @@ static inline int MPIDI_NUMACOLL_error(int error)
     return error >= 0 ? error : MPIDI_NUMACOLL_internal_error();
 }
 
-/* Keeps the first of several errors. After an error a call still does all its parts, because other
- * ranks wait for them. */
-static inline void MPIDI_NUMACOLL_keep_first(int *mpi_errno, int next)
-{
-    if (*mpi_errno == MPI_SUCCESS)
-        *mpi_errno = next;
-}
-
 #endif

@@ -626,7 +626,7 @@ static int grow(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
     state->stats.counts.segments_made++;
     if (is_full(state))
         mpi_errno = MPIDI_NUMACOLL_single_copy_time(state, parent);
-    MPIDI_NUMACOLL_keep_first(&mpi_errno, gather_placements(state, parent->node_comm));
+    nc_keep_first(&mpi_errno, gather_placements(state, parent->node_comm));
     MPIDI_NUMACOLL_report_growth(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -169,7 +169,7 @@ static int64_t two_broadcasts(struct MPIDI_NUMACOLL_comm *state, char *buffer, s
         int failed = nc_bcast_node(&state->choice[0].bcast, last ? state->size - 1 : 0, &stream,
                                    &sent);
 
-        *error = *error ? *error : failed;
+        nc_keep_first(error, failed);
     }
     clock_gettime(CLOCK_MONOTONIC, &ended);
     return (int64_t) (ended.tv_sec - begun.tv_sec) * 1000000000 + ended.tv_nsec - begun.tv_nsec;

@@ -41,6 +41,14 @@ struct nc_stream {
     size_t held_bytes;
 };
 
+/* Keeps the first of several errors: *first becomes `error` if it is still 0, which is MPI_SUCCESS.
+ * After an error a call still does all its parts, because other ranks wait for them. */
+static inline void nc_keep_first(int *first, int error)
+{
+    if (*first == 0)
+        *first = error;
+}
+
 /* Bytes that are left of the stream: the length of a message that sends the rest of it. */
 static inline size_t nc_stream_rest(const struct nc_stream *stream)
 {

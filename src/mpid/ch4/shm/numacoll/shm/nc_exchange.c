@@ -67,7 +67,7 @@ static bool send_next(struct nc_exchange *x)
             return false;
         if (x->out.next < x->out.fragments)
             return true;
-        nc_transfer_keep_first(&x->copied, x->out.copied);
+        nc_keep_first(&x->copied, x->out.copied);
     }
     nc_transfer_clear(&x->out);
     x->sending++;
@@ -151,7 +151,7 @@ static bool receive(struct nc_exchange *x)
         receive_next(x, partner);
     if (!has_read(x, partner) || x->sending <= x->receiving)
         return reads;
-    nc_transfer_keep_first(&x->copied, x->in.copied);
+    nc_keep_first(&x->copied, x->in.copied);
     nc_transfer_clear(&x->in);
     nc_queue_end(q);
     x->receiving++;

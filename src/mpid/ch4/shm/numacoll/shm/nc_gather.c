@@ -34,9 +34,9 @@ struct gather {
 static void keep_own(struct gather *g, const char *packed, size_t bytes, uint64_t total)
 {
     if (g->own)
-        nc_transfer_keep_first(
-            &g->copied, nc_copy_out(g->own, packed, bytes,
-                                    nc_transfer_streams(g->transfer, total, g->team->size), NULL));
+        nc_keep_first(&g->copied,
+                      nc_copy_out(g->own, packed, bytes,
+                                  nc_transfer_streams(g->transfer, total, g->team->size), NULL));
 }
 
 /* Where the bytes are that were sent last. In the user's memory they are in the cache; shared
@@ -119,7 +119,7 @@ static bool receive_fragment(struct gather *g, struct nc_flow *flow, uint64_t i)
     nc_transfer_out(g->transfer, flow, i, nc_transfer_source(g->transfer, flow, i));
     if (i + 1 < flow->fragments)
         return true;
-    nc_transfer_keep_first(&g->copied, flow->copied);
+    nc_keep_first(&g->copied, flow->copied);
     return false;
 }
 
@@ -147,7 +147,7 @@ static void receive_first(struct gather *g, struct nc_stream *from, size_t *sent
             continue;
         if (flow->fragments == 0) {
             nc_transfer_payload(t, flow, flow->how);
-            nc_transfer_keep_first(&g->copied, flow->copied);
+            nc_keep_first(&g->copied, flow->copied);
         } else if (is_near(g, r) && receive_fragment(g, flow, 0)) {
             g->open++;
         }
@@ -177,7 +177,7 @@ static void rounds(struct gather *g)
         send_ahead(g, i);
         receive_round(g, i);
     }
-    nc_transfer_keep_first(&g->copied, g->mine->copied);
+    nc_keep_first(&g->copied, g->mine->copied);
 }
 
 /* ---- the root of a gather ---- */
@@ -295,7 +295,7 @@ static bool receive_all_there_is(struct gather *g, size_t *sent)
         if (flow[k].next == 0 || flow[k].next < flow[k].fragments)
             flow[kept++] = flow[k];
         else
-            nc_transfer_keep_first(&g->copied, flow[k].copied);
+            nc_keep_first(&g->copied, flow[k].copied);
     }
     g->open = kept;
     return any;
@@ -391,7 +391,7 @@ static void send(struct gather *g, struct nc_stream *mine)
         await_read(g);
     while (g->mine->next < g->mine->fragments)
         send_into(g, take_slot(g, g->mine->next));
-    nc_transfer_keep_first(&g->copied, g->mine->copied);
+    nc_keep_first(&g->copied, g->mine->copied);
 }
 
 /* ---- the calls ---- */

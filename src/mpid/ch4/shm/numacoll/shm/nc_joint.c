@@ -46,8 +46,8 @@ bool nc_joint_copy_own(const struct nc_transfer *t, struct nc_stream *from, stru
         return false;
     if (n > NC_PIECE)
         n = NC_PIECE;
-    nc_transfer_keep_first(error, nc_copy_out(to, from->bytes + from->at, n,
-                                              nc_transfer_streams(t, from->length, 1), NULL));
+    nc_keep_first(error, nc_copy_out(to, from->bytes + from->at, n,
+                                     nc_transfer_streams(t, from->length, 1), NULL));
     from->at += n;
     return true;
 }

@@ -165,7 +165,7 @@ static void accumulate_mine(struct accumulation *f)
     } else {
         error = c->own(c->context, f->first, f->n);
     }
-    nc_transfer_keep_first(&f->r->copied, error);
+    nc_keep_first(&f->r->copied, error);
 }
 
 /* Accumulates elements of a source, `packed` in shared memory: packed op what is accumulated. */
@@ -327,7 +327,7 @@ static void ordered_round(struct reduce *r, const struct nc_range *range, uint64
 {
     while (nc_transfer_sends(r->transfer, r->mine, i))
         nc_transfer_send(r->transfer, r->mine, &r->readers, r->mine->next++);
-    nc_transfer_keep_first(&r->copied, r->mine->copied);
+    nc_keep_first(&r->copied, r->mine->copied);
     meet_sources(r, i);
     reduce_in_order(r, range, i);
     acknowledge(r, i + 1);
@@ -482,7 +482,7 @@ static const char *own_of_pair(struct reduce *r, const struct nc_range *range,
 {
     if (is_at_hand(r, range, r->sources - 1 - r->team->index))
         return r->kernel->mine + range->first * r->kernel->element;
-    nc_transfer_keep_first(&r->copied, nc_copy_in(own, packed, nc_stream_rest(own), 0, NULL));
+    nc_keep_first(&r->copied, nc_copy_in(own, packed, nc_stream_rest(own), 0, NULL));
     return packed;
 }
 

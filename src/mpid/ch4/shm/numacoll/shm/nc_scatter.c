@@ -29,8 +29,7 @@ static void send_inline(struct scatter *s, struct nc_stream *to, int reader)
     struct nc_transfer *t = s->transfer;
     struct nc_control *control = nc_queue_take_recv_control(t->queue, reader);
 
-    nc_transfer_keep_first(&s->copied,
-                           nc_transfer_inline(t, control, to, nc_transfer_remote(t, reader)));
+    nc_keep_first(&s->copied, nc_transfer_inline(t, control, to, nc_transfer_remote(t, reader)));
 }
 
 /* S1, for a message that is read out of its buffer. */
@@ -102,7 +101,7 @@ static bool send_round(struct scatter *s)
         if (flow[k].next < flow[k].fragments)
             flow[kept++] = flow[k];
         else
-            nc_transfer_keep_first(&s->copied, flow[k].copied);
+            nc_keep_first(&s->copied, flow[k].copied);
     }
     s->open = kept;
     return any;

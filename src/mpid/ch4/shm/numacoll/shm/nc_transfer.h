@@ -144,13 +144,6 @@ static inline int nc_transfer_remote(const struct nc_transfer *transfer, int ran
     return transfer->numa[rank] != transfer->numa[transfer->queue->rank] ? NC_COPY_REMOTE : 0;
 }
 
-/* Keeps the first of several errors: *first becomes `error` if it is still 0. */
-static inline void nc_transfer_keep_first(int *first, int error)
-{
-    if (*first == 0)
-        *first = error;
-}
-
 /* Bytes of fragment i. */
 static inline size_t nc_transfer_bytes(const struct nc_flow *flow, uint64_t i)
 {
