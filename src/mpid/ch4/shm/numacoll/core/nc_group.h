@@ -16,7 +16,7 @@
  * index is a relative rank in an nc_tree. Rank 0 leads all groups it is in; so root 0 is the same
  * as no root.
  *
- * mpich/comm.c makes the groups inside a node, mpich/hierarchy.c those of all nodes, once per
+ * mpich/state_make.c makes the groups inside a node, mpich/hierarchy.c those of all nodes, once per
  * communicator. Routes (nc_route.h) and schedules (coll/above.c) are made from them.
  * Source: Kurnosov 2023, hierarchical groups; there a root other than 0 costs a relay. */
 

@@ -1,6 +1,6 @@
 /* The models of time by which the library decides: of messages between nodes (core/nc_select.c
  * chooses algorithms and chunks by them), and rules for the size of a queue inside a node
- * (mpich/comm.c, mpich/choose.c).
+ * (mpich/state_make.c, mpich/choose.c).
  *
  * This is arithmetic only: the formulas of the papers, for constants that the caller gives and that
  * have to be measured. Times are in seconds, lengths in bytes. An empty message counts as one

@@ -1,5 +1,6 @@
-/* Which levels of the machine the ranks of a communicator are grouped by. mpich/comm.c asks for the
- * ranks of a node, mpich/hierarchy.c for all ranks; groups (nc_group.h) are made from the answer.
+/* Which levels of the machine the ranks of a communicator are grouped by. mpich/state_make.c asks
+ * for the ranks of a node, mpich/hierarchy.c for all ranks; groups (nc_group.h) are made from the
+ * answer.
  *
  * Each rank has a location: the number of the unit it uses on each level; -1 if the rank is not
  * confined to one unit (it is not bound, its mask spans several units, or the machine does not have

@@ -1,5 +1,5 @@
-/* Compares what the processes of a communicator must have alike before it can be served. comm.c
- * calls this when it makes a communicator's state, and when info keys change. */
+/* Compares what the processes of a communicator must have alike before it can be served: when its
+ * state is made, and when info keys change. */
 
 #ifndef NUMACOLL_AGREE_H_INCLUDED
 #define NUMACOLL_AGREE_H_INCLUDED

@@ -1,5 +1,5 @@
-/* The bells of the processes of this node. world.c makes them at MPI_Init where waits yield; comm.c
- * asks for those of a communicator's ranks. */
+/* The bells of the processes of this node. world.c makes them at MPI_Init where waits yield;
+ * state_make.c asks for those of a communicator's ranks. */
 
 #ifndef NUMACOLL_BELLS_H_INCLUDED
 #define NUMACOLL_BELLS_H_INCLUDED

@@ -55,11 +55,4 @@ static inline int MPIDI_NUMACOLL_end(const struct nc_call *call, int mpi_errno)
  * MPIR_CVAR_COLLECTIVE_FALLBACK=error, instead of a fallback; errors of MPICH's messages. */
 int MPIDI_NUMACOLL_enter(struct nc_call *call, bool direct, int entry);
 
-/* Makes the choices of a communicator again after its info keys have changed; info.c calls it, on
- * all ranks of the communicator. `right`: whether the keys that this rank was given are valid. Does
- * nothing before the state is ready: the set-up will compare the keys. Errors:
- * MPI_ERR_INFO_VALUE on all ranks if the keys of one rank are wrong or ranks have different keys;
- * the choices are then the old ones. */
-int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right);
-
 #endif

@@ -6,9 +6,9 @@
 
 #ifdef NUMACOLL_BUILD_SHM
 #include "choose.h"
-#include "comm.h"
 #include "location.h"
 #include "shared_buffers.h"
+#include "state_make.h"
 #endif
 #include "diag.h"
 #include "settings.h"

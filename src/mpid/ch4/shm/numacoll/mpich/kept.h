@@ -1,7 +1,7 @@
 /* What a process keeps of communicators that were freed: their states, with segment, queue and all,
  * for the next communicator of the same ranks of this node in the same order. It goes on where the
- * freed one stopped, as if its operations were more of that one's. comm.c puts states here and
- * takes them out. PROTOCOLS.md, section 6.2.
+ * freed one stopped, as if its operations were more of that one's. comm.c puts states here,
+ * state_make.c takes them out. PROTOCOLS.md, section 6.2.
  *
  * Each process decides for itself what it keeps, and for how long; the ranks of a new communicator
  * agree whether all of them have the same (agree.h). All functions are local, and any thread may

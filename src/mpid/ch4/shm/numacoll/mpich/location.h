@@ -1,5 +1,6 @@
 /* Where the ranks are: in which units of this machine or of an assumed one, and under which
- * switches of the network. world.c starts it, comm.c asks it for the ranks of a communicator. */
+ * switches of the network. world.c starts it, state_make.c asks it for the ranks of a communicator.
+ */
 
 #ifndef NUMACOLL_LOCATION_H_INCLUDED
 #define NUMACOLL_LOCATION_H_INCLUDED

@@ -1,5 +1,5 @@
 /* What a communicator has for its nonblocking calls: a segment of their own, and this process's
- * view of it. comm.c makes it with the communicator's state, state_free.c frees it with that;
+ * view of it. state_make.c makes it with the communicator's state, state_free.c frees it with that;
  * coll/nonblocking.c uses it. */
 
 #ifndef NUMACOLL_NONBLOCKING_SEGMENT_H_INCLUDED

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Pages of this process's own region: on its NUMA node (right), on another (wrong), or not told by
- * the kernel (unverified). Three ints, as comm.c gathers them for the report. */
+ * the kernel (unverified). Three ints, as state_make.c gathers them for the report. */
 struct nc_placement {
     int right, wrong, unverified;
 };

@@ -1,6 +1,6 @@
 /* Makes the segment of a set of node-local ranks: one shared mapping, in which each rank allocates
- * and touches its own region, accounted against the node's budget. comm.c calls this when it sets
- * up a communicator, and again to give it a larger one; nonblocking_segment.c for nonblocking
+ * and touches its own region, accounted against the node's budget. state_make.c calls this when it
+ * sets up a communicator, and again to give it a larger one; nonblocking_segment.c for nonblocking
  * calls.
  *
  *   1  local rank 0 takes the bytes from the node's budget, makes the backing, maps it and writes

@@ -1,5 +1,5 @@
 /* The segment of a set of node-local ranks: made and attached when a communicator is set up
- * (comm.c), detached when the communicator is freed and nobody keeps its state (kept.c). */
+ * (state_make.c), detached when the communicator is freed and nobody keeps its state (kept.c). */
 
 #ifndef NUMACOLL_SEGMENT_H_INCLUDED
 #define NUMACOLL_SEGMENT_H_INCLUDED

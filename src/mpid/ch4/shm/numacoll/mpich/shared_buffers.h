@@ -2,7 +2,7 @@
  * one file in memory for them, as long as its buffers may ever be together, whose pages there are
  * only where a buffer has been accessed; another process maps it once for all the communicators
  * that it has with that process, and so never looks for a single buffer. PROTOCOLS.md, section 3.8.
- * info.c and comm.c call this. */
+ */
 
 #ifndef NUMACOLL_SHARED_BUFFERS_H_INCLUDED
 #define NUMACOLL_SHARED_BUFFERS_H_INCLUDED

@@ -1,5 +1,5 @@
 /* Single copy through the kernel: a rank copies out of the memory of another process of its node,
- * by cross memory attach (cma.c) or XPMEM (xpmem.c). comm.c asks whether that is possible and
+ * by cross memory attach (cma.c) or XPMEM (xpmem.c). state_make.c asks whether that is possible and
  * whether it pays; shm/ calls the copy through struct nc_direct. */
 
 #ifndef NUMACOLL_SINGLE_COPY_H_INCLUDED

@@ -1,7 +1,7 @@
 /* The state of a communicator: the shared memory of the ranks of this node, where these ranks are,
- * and how calls are served. Data only: comm.c makes and fills the state (choose.c fills the
- * choices, agree.c the groups of all nodes), kept.c keeps it for another communicator, state_free.c
- * frees it; the bodies in coll/ reach it through struct nc_call.
+ * and how calls are served. Data only: comm.c makes the state, state_make.c fills it
+ * (choose.c the choices, agree.c the groups of all nodes), kept.c keeps it for another
+ * communicator, state_free.c frees it; the bodies in coll/ reach it through struct nc_call.
  */
 
 #ifndef NUMACOLL_STATE_H_INCLUDED
@@ -156,7 +156,7 @@ struct MPIDI_NUMACOLL_comm {
     struct nc_answers *answers; /* of selection files, see answers.h; NULL: there are none */
     struct nc_traffic traffic;
     struct nc_comm_stats stats;
-    void *memory; /* one block for all the arrays, see take_arrays in comm.c */
+    void *memory; /* one block for all the arrays, see take_arrays in state_make.c */
 };
 
 #endif

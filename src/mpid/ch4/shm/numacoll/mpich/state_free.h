@@ -1,4 +1,4 @@
-/* The end of a state, or of a part of it, for comm.c and kept.c. */
+/* The end of a state, or of a part of it, for all who give one up. */
 
 #ifndef NUMACOLL_STATE_FREE_H_INCLUDED
 #define NUMACOLL_STATE_FREE_H_INCLUDED

@@ -1,8 +1,8 @@
 /* MPI windows whose memory MPICH has made such that all processes of a node have it mapped
  * (MPI_Win_allocate, MPI_Win_allocate_shared): a table of those that are live, by which ranks find
  * what is in each other's windows. The memory stays MPICH's. PROTOCOLS.md, section 3.8. MPICH calls
- * the hooks (numacoll_hooks.h); comm.c gives these functions to shm/, in struct nc_direct. Any
- * thread may call them. */
+ * the hooks (numacoll_hooks.h); state_make.c gives these functions to shm/, in struct nc_direct.
+ * Any thread may call them. */
 
 #ifndef NUMACOLL_WINDOWS_H_INCLUDED
 #define NUMACOLL_WINDOWS_H_INCLUDED
