@@ -76,9 +76,12 @@ static _Thread_local MPIR_Comm *handed_back;
  * numacoll, and MPICH comes another way. _csel_entry: an entry of a selection file selects
  * numacoll; `entry` is the number of that entry, -1 if it has no parameters. enter_ is in each of
  * them: to pass up to twelve arguments on takes longer than what it does. */
-#define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked) \
+#define NC_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked, \
+                 early) \
     static inline __attribute__((always_inline)) int enter_##name NC_AND_HOW params \
     { \
+        if (unlikely(MPIDI_NUMACOLL_has_no_bytes early)) \
+            return MPI_SUCCESS; /* as where MPICH returns early, see collectives.yaml */ \
         NC_ENTER(name, NAME, args, body_args, root, direct, entry, MPIR_##Name##_allcomm_auto, \
                  fixed) \
     } \

@@ -27,6 +27,17 @@ static inline bool MPIDI_NUMACOLL_is_builtin(MPI_Datatype datatype)
 #endif
 }
 
+/* Whether elements of this type have no bytes: none of MPI's own types. */
+static inline bool MPIDI_NUMACOLL_has_no_bytes(MPI_Datatype datatype)
+{
+    MPI_Aint size;
+
+    if (HANDLE_IS_BUILTIN(datatype))
+        return false;
+    MPIR_Datatype_get_size_macro(datatype, size);
+    return size == 0;
+}
+
 /* The part of MPIDI_NUMACOLL_stream_init for types that are not builtin. */
 void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed *typed);
 
