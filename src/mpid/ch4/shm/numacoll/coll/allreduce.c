@@ -38,44 +38,51 @@ static char *place_of(const struct nc_reduction *r, size_t first)
 
 /* One operation of the node: every rank of the team writes the elements `whole` of `of` (its
  * operand, or its result so far) into shared memory, and combines the elements `part` of all ranks
- * of the team into its result. Both ranges count from the beginning of the message. */
-static int combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
-                   const struct nc_range *whole, const struct nc_range *part)
+ * of the team into its result. Both ranges count from the beginning of the message. *mpi_errno: of
+ * the operations before, on which `of` depends; after an error the rank sends nothing, which the
+ * others find too short, so that they have an error, too. */
+static void combine(struct nc_reduction *r, const struct nc_team *team, const struct nc_typed *of,
+                    const struct nc_range *whole, const struct nc_range *part, int *mpi_errno)
 {
     struct nc_range from_there = {.first = part->first - whole->first, .count = part->count};
     struct nc_transfer *transfer = MPIDI_NUMACOLL_transfer(r->call);
     struct nc_typed typed;
     struct nc_stream mine;
     bool unequal;
-    int mpi_errno;
+    int error;
 
     stream_of(r, of, whole->first, whole->count, &typed, &mine);
+    if (*mpi_errno)
+        mine.length = 0;
     MPIDI_NUMACOLL_operands_from(r, of, whole->first, place_of(r, whole->first));
-    mpi_errno = MPIDI_NUMACOLL_error(
-        nc_reduce_ordered_node(transfer, team, -1, &r->kernel, &mine, &from_there, &unequal));
-    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
-    return mpi_errno;
+    error = nc_reduce_ordered_node(transfer, team, -1, &r->kernel, &mine, &from_there, &unequal);
+    nc_keep_first(mpi_errno, MPIDI_NUMACOLL_error(error));
+    nc_keep_first(mpi_errno, MPIDI_NUMACOLL_unequal_error(unequal));
 }
 
 static int symmetric(struct nc_reduction *r)
 {
     struct nc_range all = {.first = 0, .count = (size_t) r->mine.count};
     struct nc_team everybody = nc_queue_everybody(&r->call->state->queue);
+    int mpi_errno = MPI_SUCCESS;
 
     MPIDI_NUMACOLL_watch_way(r->call, NC_ALLREDUCE_SYMMETRIC, 1);
-    return combine(r, &everybody, &r->mine, &all, &all);
+    combine(r, &everybody, &r->mine, &all, &all, &mpi_errno);
+    return mpi_errno;
 }
 
 /* ---- sliced ---- */
 
-/* An allgather of the team: every rank gets the slices of all ranks of the team into its result. */
-static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
-                         const struct nc_range *whole)
+/* An allgather of the team: every rank gets the slices of all ranks of the team into its result.
+ * *mpi_errno: as in combine. */
+static void gather_slices(struct nc_reduction *r, const struct nc_team *team,
+                          const struct nc_range *whole, int *mpi_errno)
 {
     struct MPIDI_NUMACOLL_comm *state = r->call->state;
     struct nc_range mine = nc_range_slice(whole, team, team->index);
     struct nc_typed typed;
     struct nc_stream stream;
+    int error;
 
     for (int i = 0; i < team->size; i++) {
         struct nc_range slice = nc_range_slice(whole, team, i);
@@ -85,8 +92,17 @@ static int gather_slices(struct nc_reduction *r, const struct nc_team *team,
     }
     state->stream[r->call->state->rank].length = 0; /* is there */
     stream_of(r, &r->result, mine.first, mine.count, &typed, &stream);
-    return MPIDI_NUMACOLL_error(nc_allgather_team(MPIDI_NUMACOLL_transfer(r->call), team, &stream,
-                                                  state->stream, state->sent));
+    if (*mpi_errno)
+        stream.length = 0;
+    error = nc_allgather_team(MPIDI_NUMACOLL_transfer(r->call), team, &stream, state->stream,
+                              state->sent);
+    nc_keep_first(mpi_errno, MPIDI_NUMACOLL_error(error));
+    for (int i = 0; i < team->size; i++) {
+        int rank = team->rank[i];
+        if (i != team->index)
+            nc_keep_first(mpi_errno,
+                          MPIDI_NUMACOLL_compare_lengths(state->sent[rank], &state->stream[rank]));
+    }
 }
 
 /* One chunk: steps A1 to A4 of PROTOCOLS.md, section 3.5. If the rows or the columns have one rank,
@@ -101,13 +117,13 @@ static int slice_chunk(struct nc_reduction *r, const struct nc_range *chunk)
     int mpi_errno = MPI_SUCCESS;
 
     if (row->size > 1)
-        mpi_errno = combine(r, row, &r->mine, chunk, &slice);
+        combine(r, row, &r->mine, chunk, &slice, &mpi_errno);
     if (column->size > 1) {
-        nc_keep_first(&mpi_errno, combine(r, column, partial, &slice, &mine));
-        nc_keep_first(&mpi_errno, gather_slices(r, column, &slice));
+        combine(r, column, partial, &slice, &mine, &mpi_errno);
+        gather_slices(r, column, &slice, &mpi_errno);
     }
     if (row->size > 1)
-        nc_keep_first(&mpi_errno, gather_slices(r, row, chunk));
+        gather_slices(r, row, chunk, &mpi_errno);
     return mpi_errno;
 }
 
@@ -146,15 +162,15 @@ static size_t elements_of(const struct chunks *c, uint64_t w)
 }
 
 /* rab inside a node: the leaders combine chunk w among themselves. It is one operation of the node,
- * so the other ranks end it at once. */
-static int exchange_chunk(const struct chunks *c, uint64_t w)
+ * so the other ranks end it at once. *mpi_errno: as in combine. */
+static void exchange_chunk(const struct chunks *c, uint64_t w, int *mpi_errno)
 {
     struct nc_range chunk = {w * c->most, elements_of(c, w)};
 
     if (c->leaders->index >= 0)
-        return combine(c->r, c->leaders, &c->r->result, &chunk, &chunk);
-    nc_queue_end(&c->r->call->state->queue);
-    return MPI_SUCCESS;
+        combine(c->r, c->leaders, &c->r->result, &chunk, &chunk, mpi_errno);
+    else
+        nc_queue_end(&c->r->call->state->queue);
 }
 
 /* Chunk w up: inside the node to the leader, among the leaders, to other nodes. Each chunk has its
@@ -170,7 +186,7 @@ static int reduce_chunk(const struct chunks *c, uint64_t w)
         MPIDI_NUMACOLL_above_expect(x, &x->up, w, place, n);
     mpi_errno = MPIDI_NUMACOLL_reduce_chunk(c->r, c->leader, w * c->most, n, place);
     if (c->leaders)
-        nc_keep_first(&mpi_errno, exchange_chunk(c, w));
+        exchange_chunk(c, w, &mpi_errno);
     if (x)
         MPIDI_NUMACOLL_above_run(x, &x->up, w, place, n, false);
     return mpi_errno;

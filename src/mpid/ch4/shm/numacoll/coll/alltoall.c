@@ -104,7 +104,8 @@ static int inside_node(struct alltoall *a)
  * an empty block is no message: there may be many. */
 struct pair {
     MPIR_Request *in, *out;
-    void *copy; /* in place: what is sent, packed; else NULL */
+    void *copy;   /* in place: what is sent, packed; else NULL */
+    size_t bytes; /* in place: of each block; else 0 */
 };
 
 static int pack(struct nc_stream *stream, void **copy)
@@ -131,8 +132,9 @@ static void send_block(const struct alltoall *a, struct nc_net *net, struct pair
     MPIDI_NUMACOLL_stream_init(&stream, &block);
     bytes = stream.length;
     if (bytes > 0 && is_in_place(a)) {
+        pair->bytes = bytes;
         MPIDI_NUMACOLL_net_keep(net, pack(&stream, &pair->copy));
-        /* without memory an empty message, as the partner awaits one */
+        /* without memory an empty message, which the partner finds too short */
         MPIDI_NUMACOLL_net_send(net, pair->copy, pair->copy ? bytes : 0, partner, a->tag,
                                 &pair->out);
     } else if (bytes > 0 || !a->sent->counts) {
@@ -169,7 +171,10 @@ static struct pair begin_pair(const struct alltoall *a, struct nc_net *net, int 
 
 static void end_pair(struct nc_net *net, struct pair *pair)
 {
-    MPIDI_NUMACOLL_net_await(net, &pair->in);
+    MPI_Aint came = MPIDI_NUMACOLL_net_await(net, &pair->in);
+
+    if (came >= 0 && (size_t) came < pair->bytes)
+        MPIDI_NUMACOLL_net_keep(net, MPIDI_NUMACOLL_unequal((size_t) came, pair->bytes));
     MPIDI_NUMACOLL_net_await(net, &pair->out);
     MPL_free(pair->copy);
 }

@@ -529,8 +529,10 @@ static struct nc_range common(struct nc_range a, struct nc_range b)
     return (struct nc_range){first, first < end ? end - first : 0};
 }
 
-/* Scatters a chunk. In place the result overwrites what this chunk, and those before, have sent. */
-static int scatter_chunk(struct chunk *k, const struct reduce_scatter *c, struct nc_range chunk)
+/* Scatters a chunk. In place the result overwrites what this chunk, and those before, have sent. If
+ * rank 0 has no result, empty blocks, which are an error of all. */
+static int scatter_chunk(struct chunk *k, const struct reduce_scatter *c, struct nc_range chunk,
+                         bool has_result)
 {
     const struct nc_reduction *r = c->r;
     struct nc_range block = {0, 0},
@@ -544,7 +546,7 @@ static int scatter_chunk(struct chunk *k, const struct reduce_scatter *c, struct
         struct nc_range here;
         block = (struct nc_range){block.first + block.count, block_of(c->parts, i)};
         here = common(block, chunk);
-        k->counts[i] = (MPI_Aint) here.count;
+        k->counts[i] = has_result ? (MPI_Aint) here.count : 0;
         k->displs[i] = here.count ? (MPI_Aint) (here.first - chunk.first) : 0;
     }
     return MPIDI_NUMACOLL_scatter_blocks(r->call, &blocks, &mine, 0, MPIR_REDUCE_SCATTER_TAG);
@@ -560,7 +562,7 @@ static int by_rank_0(const struct reduce_scatter *c)
     for (size_t first = 0; first < count; first += k.most) {
         struct nc_range chunk = {first, MPL_MIN(count - first, k.most)};
         nc_keep_first(&mpi_errno, reduce_chunk(&k, c, first, chunk.count));
-        nc_keep_first(&mpi_errno, scatter_chunk(&k, c, chunk));
+        nc_keep_first(&mpi_errno, scatter_chunk(&k, c, chunk, mpi_errno == MPI_SUCCESS));
     }
 
 fn_fail:

@@ -15,6 +15,7 @@ struct scatter {
     struct nc_typed *mine;
     int root, tag;
     bool equal; /* all blocks that the root has are equally long */
+    bool exact; /* a block that is shorter than its reader expects is an error */
 };
 
 /* ---- the root ---- */
@@ -70,6 +71,13 @@ static int send_node(const struct scatter *s, int node)
     return mpi_errno;
 }
 
+/* The error of a block of `sent` bytes. */
+static int check(const struct scatter *s, size_t sent, const struct nc_stream *stream)
+{
+    return s->exact ? MPIDI_NUMACOLL_compare_lengths(sent, stream)
+                    : MPIDI_NUMACOLL_check_room(sent, stream);
+}
+
 /* ---- the other ranks on the root's node ---- */
 
 static int receive_near(const struct scatter *s, int local_root)
@@ -81,7 +89,7 @@ static int receive_near(const struct scatter *s, int local_root)
     MPIDI_NUMACOLL_stream_init(&stream, s->mine);
     mpi_errno = MPIDI_NUMACOLL_error(
         nc_scatter_node(MPIDI_NUMACOLL_transfer(s->call), local_root, NULL, &stream, &sent));
-    nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_check_room(sent, &stream));
+    nc_keep_first(&mpi_errno, check(s, sent, &stream));
     return mpi_errno;
 }
 
@@ -200,8 +208,7 @@ static int receive_across(const struct scatter *s)
     mpi_errno = s->call->state->rank == 0 ? receive_as_leader(s, &packed, &mine)
                 : s->equal                ? receive_shares(s, &packed, &mine)
                                           : receive_from_leader(s, &packed, &mine);
-    nc_keep_first(&mpi_errno,
-                  MPIDI_NUMACOLL_check_room(packed.length[s->call->state->rank], &mine));
+    nc_keep_first(&mpi_errno, check(s, packed.length[s->call->state->rank], &mine));
     return mpi_errno;
 }
 
@@ -235,7 +242,7 @@ static int counted(const struct scatter *s)
 int MPIDI_NUMACOLL_scatter_blocks(const struct nc_call *call, const struct nc_blocks *blocks,
                                   struct nc_typed *mine, int root, int tag)
 {
-    struct scatter s = {call, blocks, mine, root, tag, .equal = false};
+    struct scatter s = {call, blocks, mine, root, tag, .equal = false, .exact = true};
 
     return scatter(&s);
 }
