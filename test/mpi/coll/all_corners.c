@@ -293,6 +293,27 @@ static void zeros(int root)
     }
 }
 
+/* Count 0 on some ranks, which MPICH's bindings answer by themselves, and 1 of a datatype without
+ * bytes on the others: the signatures are the same. The ranks are in the same call afterwards.
+ * (Only forms in which MPICH's own algorithms wait for nobody.) */
+static void without_bytes(int root)
+{
+    MPI_Datatype nothing;
+    int one = nc_rank == root, a = 1, b = 1, sum = 0;
+
+    MPI_Type_contiguous(0, MPI_INT, &nothing);
+    MPI_Type_commit(&nothing);
+    MPI_Scatter(&a, 1, nothing, &b, 0, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (sum != 1)
+        nc_fail("after Scatter", sum, 1);
+    MPI_Gather(&a, 1, nothing, &b, 0, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Bcast(&sum, 1, MPI_INT, root, MPI_COMM_WORLD);
+    if (sum != 1 || a != 1 || b != 1)
+        nc_fail("after Gather", sum, a + b);
+    MPI_Type_free(&nothing);
+}
+
 static void order(int root)
 {
     struct plan p = plan_of("order", root);
@@ -573,6 +594,7 @@ static void huge(int root)
 static const struct corner corners[] = {{"types", types, 0},
                                         {"in_place", in_place, 0},
                                         {"zeros", zeros, 0},
+                                        {"without_bytes", without_bytes, 0},
                                         {"order", order, 0},
                                         {"overlap", overlap, 0},
                                         {"bottom", bottom, 0},
