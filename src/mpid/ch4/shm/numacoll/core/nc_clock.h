@@ -3,8 +3,9 @@
  * contain clocks.
  *
  * A clock only grows. Two clocks are compared by their difference, which is right as long as they
- * are less than 2^23 operations apart. Ranks of a communicator are never that far apart, because a
- * rank has at most 2^9 control slots of a kind. 2^40 fragments of 64 bytes are 64 TiB. */
+ * are less than 2^23 operations apart. Ranks of a communicator are never that far apart: a rank
+ * is ahead of one that reads it by at most its control slots of a kind, 2^9, and along a chain of
+ * readers these add up. 2^40 fragments of 64 bytes are 64 TiB. */
 
 #ifndef NC_CLOCK_H_INCLUDED
 #define NC_CLOCK_H_INCLUDED
