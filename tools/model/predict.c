@@ -241,15 +241,17 @@ static uint64_t chunk_of(const struct job *j, const struct nc_group_algorithm *b
 /* ---- the algorithms of Bcast and Reduce ---- */
 
 static const struct algorithm bcasts[] = {
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KNOMIAL, NOTICE_DEGREE}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_FLAT, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_KARY, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_BALANCED, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, {NC_TREE_CHAIN, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_KARY, 2}, {NC_TREE_FLAT, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_BALANCED, 2}, {NC_TREE_FLAT, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_KNOMIAL, 2}, {NC_TREE_FLAT, 2}},
-    {{NC_KNOMIAL, 0}, {NC_TREE_CHAIN, 2}, {NC_TREE_FLAT, 2}}};
+    {.between = {NC_KNOMIAL, 0},
+     .tree = {NC_TREE_FLAT, 2},
+     .notice = {NC_TREE_KNOMIAL, NOTICE_DEGREE}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_FLAT, 2}, .notice = {NC_TREE_FLAT, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_FLAT, 2}, .notice = {NC_TREE_KARY, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_FLAT, 2}, .notice = {NC_TREE_BALANCED, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_FLAT, 2}, .notice = {NC_TREE_CHAIN, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_KARY, 2}, .notice = {NC_TREE_FLAT, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_BALANCED, 2}, .notice = {NC_TREE_FLAT, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_KNOMIAL, 2}, .notice = {NC_TREE_FLAT, 2}},
+    {.between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_CHAIN, 2}, .notice = {NC_TREE_FLAT, 2}}};
 
 /* Those that the rules choose have their numbers; then others. */
 static const struct algorithm reduces[] = {
@@ -554,9 +556,14 @@ static void add_degree_inside(const struct job *j, struct table *t)
             continue;
         if (j->options->collective == BCAST &&
             !(tree.kind == NC_TREE_KNOMIAL && tree.k == NOTICE_DEGREE)) /* which has a row */
-            add_inside(j, t, &(struct algorithm){{NC_KNOMIAL, 0}, {NC_TREE_FLAT, 2}, tree, 0},
+            add_inside(j, t,
+                       &(struct algorithm){
+                           .between = {NC_KNOMIAL, 0}, .tree = {NC_TREE_FLAT, 2}, .notice = tree},
                        false);
-        add_inside(j, t, &(struct algorithm){{NC_KNOMIAL, 0}, tree, {NC_TREE_FLAT, 2}, 0}, false);
+        add_inside(j, t,
+                   &(struct algorithm){
+                       .between = {NC_KNOMIAL, 0}, .tree = tree, .notice = {NC_TREE_FLAT, 2}},
+                   false);
     }
 }
 
