@@ -1304,6 +1304,63 @@ static void long_lived(void **state)
     free(segment);
 }
 
+/* ---- a writer that runs ahead of its reader while clocks are renewed ---- */
+
+struct ahead {
+    struct nc_geometry geometry;
+    char *segment;
+    int operations;
+};
+
+static int ahead_main(const void *argument, int rank)
+{
+    const struct ahead *run = argument;
+    void *memory = malloc(nc_queue_private_bytes(&run->geometry));
+    struct nc_waiter waiter = {.yield = true};
+    struct nc_readers reader;
+    struct nc_queue q;
+    char *region[2];
+    int wrong = 0;
+
+    find_regions(&run->geometry, run->segment, region);
+    nc_queue_init(&q, region, &run->geometry, rank, memory, &waiter);
+    reader = nc_queue_one(&q, 1);
+    for (int i = 0; i < run->operations; i++) {
+        struct nc_control *control;
+        int got;
+        if (rank == 0) {
+            control = nc_queue_take_send_control(&q, &reader);
+            control->header = (struct nc_control_header){.total = sizeof i};
+            memcpy(control->payload, &i, sizeof i);
+            nc_queue_announce(&q, control, 1);
+        } else {
+            control = nc_queue_send_control(&q, 0);
+            nc_queue_await(&q, control, 1);
+            memcpy(&got, control->payload, sizeof got);
+            wrong += got != i;
+        }
+        nc_queue_end(&q);
+    }
+    free(memory);
+    return wrong;
+}
+
+/* refresh_control must not write over the announcement of an operation that the reader has not come
+ * to. Long enough, whatever the scale, for the clocks to be renewed. */
+static void ahead_of_its_reader(void **state)
+{
+    struct ahead run = {.geometry = GEOMETRY(2, 4, 512, 2), .operations = 140000};
+    size_t bytes = nc_layout_bytes(&run.geometry);
+
+    (void) state;
+    if (!ranks_run(THREADS))
+        skip();
+    run.segment = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    memset(run.segment, 0, bytes);
+    assert_int_equal(run_ranks(THREADS, 2, ahead_main, &run, 300), 0);
+    free(run.segment);
+}
+
 /* ---- sleeping ranks (PROTOCOLS.md, 5.2) ---- */
 
 static void asleep_in_every_operation(void **state)
@@ -1638,6 +1695,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(handed_on),
                                        cmocka_unit_test(control_slots_run_ahead),
                                        cmocka_unit_test(long_lived),
+                                       cmocka_unit_test(ahead_of_its_reader),
                                        cmocka_unit_test(scatters),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(late_ranks),

@@ -339,13 +339,169 @@ static void long_lived(void **state)
         .geometry = geometry(2, 4), .operations = 140000, .most = 20, .delays = 10000});
 }
 
+/* A rank that has posted nothing for longer than clocks can be compared: what is in its control
+ * slot must not pass for a post of today. */
+static void never_posted(void **state)
+{
+    enum { OPERATIONS = (1 << 23) + 200000, LATER = 40 };
+    struct nc_geometry g = geometry(2, 16);
+    char *segment = calloc(1, nc_layout_bytes(&g)), *region[2], byte = 1;
+    struct nc_waiter waiter[2] = {{.spins = 1}, {.spins = 1}};
+    struct nc_nonblocking n[2];
+    void *memory[2];
+
+    (void) state;
+    for (int r = 0; r < 2; r++)
+        region[r] = segment + nc_layout_front_bytes(&g) + (size_t) r * nc_layout_make(&g).region;
+    for (int r = 0; r < 2; r++) {
+        memory[r] = malloc(nc_queue_private_bytes(&g));
+        nc_nonblocking_init(&n[r], region, &g, r, memory[r], &waiter[r], NULL);
+    }
+    for (int i = 0; i < OPERATIONS + LATER; i++) {
+        int root = i < OPERATIONS ? 0 : -1, copied;
+        struct nc_open open[2];
+        for (int r = 0; r < 2; r++)
+            nc_nonblocking_begin(&n[r], &open[r], 1, root);
+        for (int r = 0; r < (root < 0 ? 2 : 1); r++) {
+            struct nc_stream stream = {.bytes = &byte, .length = 1};
+            assert_false(nc_nonblocking_is_met(&n[0], &open[0]));
+            assert_true(nc_nonblocking_post(&n[r], &open[r], &stream, &copied));
+        }
+        for (int r = 0; r < 2; r++) {
+            assert_true(nc_nonblocking_is_met(&n[r], &open[r]));
+            nc_nonblocking_end(&n[r], &open[r]);
+        }
+    }
+    free(memory[0]);
+    free(memory[1]);
+    free(segment);
+}
+
+/* ---- two ranks post at the same time, while the third one sleeps ---- */
+
+enum { POSTERS = 2, SLEEPER = POSTERS, AT_ONCE };
+
+struct at_once {
+    struct nc_geometry geometry;
+    int operations;
+    char *segment;
+    struct nc_bell *bell; /* [AT_ONCE] */
+    /* release: by one rank; acquire: by the others. Operations of which the sleeper will hear, that
+     * a poster is about to post, that a rank has ended */
+    struct nc_atomic listens, ready[POSTERS], ended[AT_ONCE];
+};
+
+static void await(const struct nc_atomic *a, uint64_t number)
+{
+    for (int looks = 1; nc_atomic_acquire(a) < number; looks++) {
+        if (looks % 1000 == 0)
+            sched_yield();
+    }
+}
+
+/* Each poster on a processor of its own, where there are as many. */
+static void pin(int rank)
+{
+    cpu_set_t all, one;
+    int before = 0;
+
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < POSTERS)
+        return;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &all) && before++ == rank)
+            CPU_SET(cpu, &one);
+    }
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* Has posted, and sleeps until the operation is met. Returns whether no ring came. */
+static bool sleep_through(struct at_once *run, struct nc_nonblocking *n, struct nc_open *open,
+                          uint64_t number)
+{
+    bool lost = false;
+
+    while (!lost) {
+        uint32_t heard = nc_bell_listen(&run->bell[SLEEPER]);
+        if (nc_nonblocking_is_met(n, open))
+            break;
+        nc_atomic_release(&run->listens, number);
+        lost = nc_bell_sleep(&run->bell[SLEEPER], heard, RUNG_NS / 10) &&
+               nc_nonblocking_is_met(n, open);
+    }
+    return lost;
+}
+
+static int at_once_main(const void *argument, int rank)
+{
+    struct at_once *run = (struct at_once *) argument;
+    char *region[AT_ONCE], byte = 1;
+    struct nc_bell *bell[AT_ONCE];
+    void *memory = malloc(nc_queue_private_bytes(&run->geometry));
+    struct nc_waiter waiter = {.spins = 1};
+    struct nc_nonblocking n;
+    int lost = 0, copied;
+
+    for (int i = 0; i < AT_ONCE; i++) {
+        region[i] = run->segment + nc_layout_front_bytes(&run->geometry) +
+                    (size_t) i * nc_layout_make(&run->geometry).region;
+        bell[i] = &run->bell[i];
+    }
+    nc_nonblocking_init(&n, region, &run->geometry, rank, memory, &waiter, bell);
+    if (rank != SLEEPER)
+        pin(rank);
+    for (uint64_t k = 1; k <= (uint64_t) run->operations; k++) {
+        struct nc_stream stream = {.bytes = &byte, .length = 1};
+        struct nc_open open;
+        nc_nonblocking_begin(&n, &open, 1, -1);
+        if (rank != SLEEPER) {
+            await(&run->listens, k);
+            nc_atomic_release(&run->ready[rank], k);
+            await(&run->ready[1 - rank], k);
+            for (volatile int i = 0; i < (int) (k * (rank ? 7 : 3) % 40); i++)
+                ;
+        }
+        while (!nc_nonblocking_post(&n, &open, &stream, &copied))
+            sched_yield();
+        if (rank == SLEEPER && !lost)
+            lost = sleep_through(run, &n, &open, k);
+        else if (rank == SLEEPER)
+            nc_atomic_release(&run->listens, k);
+        while (!nc_nonblocking_is_met(&n, &open))
+            sched_yield();
+        nc_nonblocking_end(&n, &open);
+        nc_atomic_release(&run->ended[rank], k);
+        for (int i = 0; i < AT_ONCE; i++)
+            await(&run->ended[i], k);
+    }
+    free(memory);
+    return lost;
+}
+
+static void posts_at_once(void **state)
+{
+    struct at_once run = {.geometry = geometry(AT_ONCE, 16), .operations = 1 + 60000 / scale};
+    size_t bytes = nc_layout_bytes(&run.geometry);
+
+    (void) state;
+    if (SANITIZED || !ranks_run(THREADS)) /* ThreadSanitizer knows no fences */
+        skip();
+    run.segment = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    memset(run.segment, 0, bytes);
+    run.bell = calloc(AT_ONCE, sizeof *run.bell);
+    assert_int_equal(run_ranks(THREADS, AT_ONCE, at_once_main, &run, 300), 0);
+    free(run.bell);
+    free(run.segment);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_open),         cmocka_unit_test(fewer_than_slots),
         cmocka_unit_test(more_than_slots),  cmocka_unit_test(roots_in_turn),
         cmocka_unit_test(one_is_left_open), cmocka_unit_test(asleep),
-        cmocka_unit_test(long_lived),
+        cmocka_unit_test(long_lived),       cmocka_unit_test(never_posted),
+        cmocka_unit_test(posts_at_once),
     };
 
     if (!ranks_arguments(argc, argv, &scale))
