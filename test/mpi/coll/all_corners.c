@@ -299,18 +299,19 @@ static void zeros(int root)
 static void without_bytes(int root)
 {
     MPI_Datatype nothing;
-    int one = nc_rank == root, a = 1, b = 1, sum = 0;
+    int a = 1, b = 1, told = nc_rank == root ? root : -1;
 
     MPI_Type_contiguous(0, MPI_INT, &nothing);
     MPI_Type_commit(&nothing);
     MPI_Scatter(&a, 1, nothing, &b, 0, MPI_INT, root, MPI_COMM_WORLD);
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (sum != 1)
-        nc_fail("after Scatter", sum, 1);
+    nc_bcast(&told, 1, MPI_INT, root, MPI_COMM_WORLD);
+    if (told != root)
+        nc_fail("after Scatter", told, root);
+    told = nc_rank == root ? -2 : -1;
     MPI_Gather(&a, 1, nothing, &b, 0, MPI_INT, root, MPI_COMM_WORLD);
-    MPI_Bcast(&sum, 1, MPI_INT, root, MPI_COMM_WORLD);
-    if (sum != 1 || a != 1 || b != 1)
-        nc_fail("after Gather", sum, a + b);
+    nc_bcast(&told, 1, MPI_INT, root, MPI_COMM_WORLD);
+    if (told != -2 || a != 1 || b != 1)
+        nc_fail("after Gather", told, a + b);
     MPI_Type_free(&nothing);
 }
 

@@ -401,16 +401,18 @@ static inline int nc_has_all(const struct nc_call *c, int rank)
 }
 
 /* Makes the call. It is not counted if all ranks can see that there is nothing to move: MPICH then
- * calls no algorithm. Returns the error code. */
+ * calls no algorithm, and numacoll makes no operation. Returns the error code. */
 static inline int nc_call_blocks(const struct nc_call *c, const struct nc_blocks *all,
                                  const struct nc_blocks *mine)
 {
     struct nc_arguments a = {
         .call = c, .all = all, .own = {mine->base, mine->counts[0], mine->type}};
+    MPI_Count bytes;
     int rank;
 
     MPI_Comm_rank(c->comm, &rank);
-    if (c->move->is_v || mine->counts[0] > 0)
+    MPI_Type_size_x(mine->type, &bytes);
+    if (c->move->is_v || (mine->counts[0] > 0 && bytes > 0))
         nc_count(c->move->collective, c->comm);
     if (c->in_place && nc_has_all(c, rank))
         a.own = (struct nc_own){MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};

@@ -201,24 +201,24 @@ static const char *no_rows(int rows, int mates, size_t bytes)
 
 bool nc_select_alltoall_rows(int rows, int mates, size_t bytes, const char **why)
 {
-    const char *not = no_rows(rows, mates, bytes);
+    const char *against = no_rows(rows, mates, bytes);
 
     if (why)
-        *why = not ? not
-                   : "several NUMA nodes, short blocks: as many exchanges as a row and a "
-                     "column have ranks, and few messages cross between NUMA nodes";
-    return !not ;
+        *why = against ? against
+                       : "several NUMA nodes, short blocks: as many exchanges as a row and a "
+                         "column have ranks, and few messages cross between NUMA nodes";
+    return !against;
 }
 
 bool nc_select_reduce_scatter_rows(int rows, int mates, const char **why)
 {
-    const char *not = no_table(rows, mates);
+    const char *against = no_table(rows, mates);
 
     if (why)
-        *why = not ? not
-                   : "several NUMA nodes with equal numbers of ranks: what a NUMA node has "
-                     "combined crosses once";
-    return !not ;
+        *why = against ? against
+                       : "several NUMA nodes with equal numbers of ranks: what a NUMA node has "
+                         "combined crosses once";
+    return !against;
 }
 
 /* ---- above the node ---- */
