@@ -1,5 +1,6 @@
 /* Reads whole files as text, and the checksum of texts. See text_file.h. Always built. */
 
+#define _GNU_SOURCE
 #include "text_file.h"
 
 #include <fcntl.h>
