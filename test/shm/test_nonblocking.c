@@ -426,8 +426,7 @@ static bool sleep_through(struct at_once *run, struct nc_nonblocking *n, struct 
         if (nc_nonblocking_is_met(n, open))
             break;
         nc_atomic_release(&run->listens, number);
-        lost = nc_bell_sleep(&run->bell[SLEEPER], heard, RUNG_NS / 10) &&
-               nc_nonblocking_is_met(n, open);
+        lost = nc_bell_sleep(&run->bell[SLEEPER], heard, RUNG_NS) && nc_nonblocking_is_met(n, open);
     }
     return lost;
 }
@@ -480,7 +479,7 @@ static int at_once_main(const void *argument, int rank)
 
 static void posts_at_once(void **state)
 {
-    struct at_once run = {.geometry = geometry(AT_ONCE, 16), .operations = 1 + 60000 / scale};
+    struct at_once run = {.geometry = geometry(AT_ONCE, 16), .operations = 1 + 20000 / scale};
     size_t bytes = nc_layout_bytes(&run.geometry);
 
     (void) state;
