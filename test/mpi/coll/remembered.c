@@ -6,8 +6,16 @@
  * performance variables that counted something, "pvar NAME VALUE". Last it writes Bcast's
  * INTRA_ALGORITHM, as a tool may: numacoll is not chosen any more.
  *
- *   remembered                 with 2 to 64 ranks */
+ *   remembered                 with 2 to 64 ranks
+ *
+ * With an argument, communicators of the same ranks of some nodes, with and without those of one
+ * more node; a file has to choose numacoll for Bcasts of those with all ranks alone, and for all
+ * barriers. The second goes on with the segments of the first, but not with what was answered.
+ *
+ *   remembered nodes           on several nodes */
 #include "nctest.h"
+
+#include <stdbool.h>
 
 enum { CALLS = 600, MOST = 2000, RANKS = 64 };
 
@@ -157,6 +165,53 @@ static void take_bcast_away(void)
     MPI_T_cvar_handle_free(&handle);
 }
 
+/* The place in `comm` of the first rank of this rank's node. */
+static int node_of(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int rank, first;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    return first;
+}
+
+/* Uses a communicator that is new, and frees it. chosen: whether numacoll is, for its Bcasts. */
+static void use(MPI_Comm comm, bool chosen)
+{
+    enum { TIMES = 20 };
+    unsigned long long before;
+    static struct nc_pvar served;
+
+    if (!served.handle)
+        nc_pvar_open(&served, "numacoll_bcast_calls");
+    MPI_Barrier(comm);
+    before = nc_pvar_read(&served);
+    for (int i = 0; i < TIMES; i++)
+        MPI_Bcast(received, 10, MPI_INT, 0, comm);
+    expect("bcasts served", (long) (nc_pvar_read(&served) - before), chosen ? TIMES : 0);
+    MPI_Comm_free(&comm);
+}
+
+static void with_and_without_a_node(void)
+{
+    int node = node_of(MPI_COMM_WORLD), last;
+    static struct nc_pvar reused;
+
+    nc_pvar_open(&reused, "numacoll_segments_reused");
+    MPI_Allreduce(&node, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    for (int i = 0; i < 4; i++) {
+        MPI_Comm comm;
+        MPI_Comm_split(MPI_COMM_WORLD, i % 2 == 1 && node == last ? MPI_UNDEFINED : 0, 0, &comm);
+        if (comm != MPI_COMM_NULL)
+            use(comm, i % 2 == 0);
+    }
+    if (node != last && nc_pvar_read(&reused) < 3)
+        nc_fail("segments reused", (long) nc_pvar_read(&reused), 3);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -170,6 +225,10 @@ int main(int argc, char **argv)
     int chosen[ALL] = {0}, open;
 
     nc_init(&argc, &argv);
+    if (argc > 1) {
+        with_and_without_a_node();
+        return nc_finish();
+    }
     open = nc_pvars_open(pvars, 256);
     for (int i = 0; i < CALLS; i++) {
         int which = drawn(ALL);

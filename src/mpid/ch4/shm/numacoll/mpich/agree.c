@@ -16,7 +16,13 @@ static const char *name_of(int different)
 }
 
 /* The places of what is compared; before these the settings and the selection files. */
-enum { PREPARED = 2 * NC_SETTING_COUNT + NC_SELECTION_FILES, NUMBER, OPERATIONS, VALUES };
+enum {
+    PREPARED = 2 * NC_SETTING_COUNT + NC_SELECTION_FILES,
+    NUMBER,
+    OPERATIONS,
+    NONBLOCKING,
+    VALUES
+};
 
 static enum nc_keepers keepers_of(const int *highest, const int *lowest_negative)
 {
@@ -24,7 +30,10 @@ static enum nc_keepers keepers_of(const int *highest, const int *lowest_negative
         return NC_KEPT_BY_NONE;
     if (highest[NUMBER] != -lowest_negative[NUMBER])
         return NC_KEPT_BY_SOME;
-    return highest[OPERATIONS] == -lowest_negative[OPERATIONS] ? NC_KEPT_BY_ALL : NC_KEPT_UNEQUALLY;
+    if (highest[OPERATIONS] != -lowest_negative[OPERATIONS] ||
+        highest[NONBLOCKING] != -lowest_negative[NONBLOCKING])
+        return NC_KEPT_UNEQUALLY;
+    return NC_KEPT_BY_ALL;
 }
 
 int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
@@ -48,7 +57,8 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc
         both[2 * NC_SETTING_COUNT + f] = (int) (MPIDI_NUMACOLL_file_checksum(f) >> 1);
     both[PREPARED] = agreement->prepared;
     both[NUMBER] = agreement->number;
-    both[OPERATIONS] = agreement->operations;
+    both[OPERATIONS] = agreement->operations[0];
+    both[NONBLOCKING] = agreement->operations[1];
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, NC_TYPE_INT,

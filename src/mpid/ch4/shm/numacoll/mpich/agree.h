@@ -14,9 +14,9 @@ enum nc_keepers { NC_KEPT_BY_NONE, NC_KEPT_BY_SOME, NC_KEPT_UNEQUALLY, NC_KEPT_B
 /* What a process says in an agreement, and what comes out of it, alike on all. */
 struct nc_agreement {
     bool prepared; /* in: this process is; out: all are */
-    /* in: the number of the segment that this process keeps, 0: none, and of the operations that
-     * were made in it */
-    int number, operations;
+    /* in: the number of the segment that this process keeps, 0: none, and how many operations were
+     * made in it, blocking and nonblocking */
+    int number, operations[2];
     enum nc_keepers keepers; /* out */
     /* out: the first setting, or NC_SETTING_COUNT + selection file, that differs; -1: none does */
     int different;

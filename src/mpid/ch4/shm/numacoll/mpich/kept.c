@@ -65,13 +65,12 @@ void MPIDI_NUMACOLL_kept_set_key(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *p
     kind[NONBLOCKING] = MPIDI_NUMACOLL_nonblocking_is_wanted(state, parent);
 }
 
-int MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state)
+void MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state, int operations[2])
 {
-    uint64_t operations = state->queue.operation;
+    uint64_t nonblocking = state->nonblocking ? state->nonblocking->operations.begun : 0;
 
-    if (state->nonblocking)
-        operations += state->nonblocking->operations.begun;
-    return (int) (operations & INT_MAX);
+    operations[0] = (int) (state->queue.operation & INT_MAX);
+    operations[1] = (int) (nonblocking & INT_MAX);
 }
 
 /* ---- what is kept ---- */
@@ -90,17 +89,15 @@ static bool is_useless(const void *thing)
            (state->nonblocking && !MPIDI_NUMACOLL_segment_is_whole(&state->nonblocking->segment));
 }
 
-/* Whether one could go on with the state: it has its segments, no call on it has failed, and no
- * nonblocking one is open. */
+/* Whether one could go on with the state: it has its segments, and no call on it has failed. No
+ * nonblocking one is open, as it would hold the communicator. */
 static bool is_good(const struct MPIDI_NUMACOLL_comm *state)
 {
-    const struct MPIDI_NUMACOLL_nonblocking *n = state->nonblocking;
-
     if (state->phase != NC_PHASE_READY || !state->segment.base || !state->key || state->failed)
         return false;
-    if (!n && kind_of(state)[NONBLOCKING])
+    if (!state->nonblocking && kind_of(state)[NONBLOCKING])
         return false; /* refused: the next communicator is to ask again */
-    return (!n || n->operations.begun == n->operations.ended) && !is_useless(state);
+    return !is_useless(state);
 }
 
 /* Takes the oldest one for which `is` is true, any if NULL. */
@@ -221,8 +218,7 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
                                MPIR_Comm *parent)
 {
     forget_counts(kept);
-    memset(&kept->numbers, 0, sizeof kept->numbers); /* an operation may have another handle */
-    if (kept->answers)                               /* they were about another communicator */
+    if (kept->answers) /* they were about a communicator that may have had other nodes */
         memset(kept->answers, 0, sizeof *kept->answers);
     kept->calls = state->calls;
     kept->node_calls = state->node_calls;

@@ -37,8 +37,8 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
 /* Takes any; NULL: nothing is kept. */
 struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take_any(void);
 
-/* How many operations were made in a state, modulo 2^31. */
-int MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state);
+/* How many operations were made in a state, blocking and nonblocking, each modulo 2^31. */
+void MPIDI_NUMACOLL_kept_operations(const struct MPIDI_NUMACOLL_comm *state, int operations[2]);
 
 /* All that is kept. */
 extern const struct nc_spare MPIDI_NUMACOLL_kept_spare;

@@ -366,7 +366,7 @@ static int agree(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
     *kept = MPIDI_NUMACOLL_kept_take(state);
     if (*kept) {
         a.number = (*kept)->segment.number;
-        a.operations = MPIDI_NUMACOLL_kept_operations(*kept);
+        MPIDI_NUMACOLL_kept_operations(*kept, a.operations);
     } else {
         a.prepared = allocate_with_queue(state, parent);
     }
