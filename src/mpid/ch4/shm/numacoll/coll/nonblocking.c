@@ -205,7 +205,7 @@ static int serve(const struct nonblocking_call *call, bool fits, bool is_persist
     if (!state || !MPIDI_NUMACOLL_nonblocking_selected(call->coll))
         return MPI_SUCCESS;
     MPIR_Datatype_get_size_macro(call->message.datatype, size);
-    *served = state->nonblocking && fits && !is_persistent &&
+    *served = state->nonblocking && fits && !is_persistent && call->message.count >= 0 &&
               (size == 0 || call->message.count <= (MPI_Aint) NC_INLINE_BYTES / size);
     if (*served)
         return schedule(call, sched, sched_type);
