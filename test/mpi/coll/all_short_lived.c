@@ -13,6 +13,12 @@
 
 enum { LONG = 50000 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 static struct nc_pvar made, reused;
 
 /* ---- calls ---- */
@@ -187,18 +193,23 @@ static void *work(void *job)
     return NULL;
 }
 
-/* Threads of each rank make communicators of the same ranks at the same time. */
+/* Threads of each rank make communicators of the same ranks at the same time; on small stacks, as
+ * the threads of some languages have. */
 static void threads(struct job *whole, int times)
 {
-    enum { THREADS = 3 };
+    enum { THREADS = 3, STACK = SANITIZED ? 1 << 20 : 32768 };
     struct job job[THREADS];
     pthread_t thread[THREADS];
+    pthread_attr_t small;
 
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK);
     for (int t = 0; t < THREADS; t++)
         job[t] = (struct job){
             .base = dup_of(MPI_COMM_WORLD), .number = t, .times = times, .buffer = malloc(LONG)};
     for (int t = 1; t < THREADS; t++)
-        pthread_create(&thread[t], NULL, work, &job[t]);
+        pthread_create(&thread[t], &small, work, &job[t]);
+    pthread_attr_destroy(&small);
     work(&job[0]);
     for (int t = 0; t < THREADS; t++) {
         if (t > 0)

@@ -6,7 +6,7 @@ struct matching {
     const struct nc_masks *masks;
     struct nc_cpus taken; /* processors that have an owner */
     struct nc_cpus tried; /* processors whose owners the current search has asked to move */
-    int owner[NC_CPUS_WORDS * 64];
+    int *owner;           /* [words * 64] */
 };
 
 static bool is_empty(const uint64_t *word, int words)
@@ -58,7 +58,9 @@ static bool place(struct matching *m, int rank)
 
 bool nc_cpus_oversubscribed(const struct nc_masks *masks, const int *rank, int n)
 {
-    struct matching m = {.masks = masks};
+    /* as long as the masks are: of 8192 processors it is too large for the stack of some threads */
+    int owner[masks->words * 64];
+    struct matching m = {.masks = masks, .owner = owner};
 
     for (int i = 0; i < n; i++) {
         int r = rank ? rank[i] : i;
