@@ -1,7 +1,7 @@
 /* Tests corner cases of reduce, allreduce, reduce_scatter, scan and exscan, with every root: kinds
  * of elements, in place, few elements, lengths around the limits of the protocol, large elements,
- * elements without bytes, overlapping elements, and equal bits on all ranks that have one result,
- * and in repeated calls.
+ * elements without bytes, types made in different ways, overlapping elements, and equal bits on all
+ * ranks that have one result, and in repeated calls.
  *
  *   all_reduce [CORNER]      CORNER: only this row of the table at the end of the file */
 
@@ -90,6 +90,42 @@ static void nothing(int root)
     try("nothing", &k, 1, root, 0);
     try("nothing", &k, 100000, root, 1);
     nc_kind_free(&k);
+}
+
+/* Two ints side by side, the one at `first` before the other one in the type map. On ranks with an
+ * odd number made so that MPICH does not know that there are no gaps. */
+static MPI_Datatype two_ints(int first)
+{
+    MPI_Datatype wide, type, part[2] = {MPI_INT, MPI_INT};
+    MPI_Aint at[2] = {first, (MPI_Aint) sizeof(int) - first};
+
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &wide);
+    if (nc_rank % 2)
+        part[first > 0] = wide;
+    MPI_Type_create_struct(2, (int[]){1, 1}, at, part, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&wide);
+    return type;
+}
+
+/* The same type map on all ranks, made in different ways. */
+static void made_differently(int root)
+{
+    static const MPI_Count counts[] = {1, 50, 300, 5000};
+
+    for (int i = 0; i < 4; i++) {
+        struct nc_numbers affine = nc_kinds[NC_KIND_AFFINE], product = nc_kinds[NC_KIND_PRODUCT];
+        affine.name = "affine, made differently";
+        affine.type = two_ints(0);
+        product.name = i % 2 ? "product, made differently" : "product, backwards";
+        product.pairs = 2;
+        product.extent = 2 * sizeof(int);
+        product.type = two_ints(i % 2 ? 0 : sizeof(int));
+        try("made differently", &affine, counts[(root + i) % 4], root, i % 2);
+        try("made differently", &product, counts[(root + i) % 4], root, i / 2);
+        MPI_Type_free(&affine.type);
+        MPI_Type_free(&product.type);
+    }
 }
 
 /* ---- elements that overlap in memory: columns of a matrix ---- */
@@ -250,6 +286,7 @@ static const struct corner corners[] = {{"every_kind", every_kind, 0},
                                         {"sizes", sizes, 0},
                                         {"large_elements", large_elements, 0},
                                         {"nothing", nothing, 0},
+                                        {"made_differently", made_differently, 0},
                                         {"columns", columns, 0},
                                         {"bits", bits, 0}};
 

@@ -149,12 +149,18 @@ static nc_combine *numbers(struct MPIDI_NUMACOLL_comm *state, MPI_Op op, MPI_Dat
 
 /* ---- the operands ---- */
 
-static bool is_plain(MPI_Datatype datatype, MPI_Aint size, MPI_Aint extent, MPI_Aint true_lb)
+/* For a type that is not builtin: nc_reduction.plain. All ranks decide by it who combines what.
+ * They have the same type map, but may have made it in different ways, and so MPICH may call it
+ * contiguous on some of them alone. */
+static bool is_plain(MPI_Datatype datatype, MPI_Aint size, MPI_Aint extent, MPI_Aint true_lb,
+                     MPI_Aint true_extent)
 {
     int contiguous = 1;
 
+    if (size != extent || true_lb != 0 || true_extent != size)
+        return false;
     MPIR_Datatype_is_contig(datatype, &contiguous);
-    return contiguous && size == extent && true_lb == 0;
+    return contiguous || MPIDI_NUMACOLL_is_in_order(datatype, size);
 }
 
 size_t MPIDI_NUMACOLL_gathered_at_once(const struct nc_reduction *r)
@@ -219,7 +225,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
         MPIR_Datatype_get_extent_macro(datatype, extent);
         MPIR_Type_get_true_extent_impl(datatype, &lb, &true_extent);
     }
-    if (size == 0)
+    if (size == 0 || count < 0) /* MPICH does not refuse a negative count */
         count = 0;
     /* field by field: a compound literal would first fill this large struct with zeros */
     r->call = call;
@@ -229,7 +235,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->has_result = has_result;
     r->op = op;
     r->commutative = combine || MPIR_Op_is_commutative(op);
-    r->plain = builtin || is_plain(datatype, size, extent, lb);
+    r->plain = builtin || is_plain(datatype, size, extent, lb, true_extent);
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */

@@ -16,7 +16,8 @@ struct nc_reduction {
     bool has_result;
     MPI_Op op;
     bool commutative;
-    bool plain;      /* elements have the same bytes in the user's buffer as packed */
+    bool plain;      /* elements have the same bytes in the user's buffer as packed; the same on all
+                        ranks, as it follows from the type map */
     MPI_Aint extent; /* of an element in the user's buffers, bytes; may be negative */
     size_t element;  /* bytes of a packed element; 1 if it has none */
     /* an element fits a slot (of all nodes), and any order will do; the same on all ranks. If not,
@@ -59,7 +60,7 @@ static inline int MPIDI_NUMACOLL_unequal_error(bool unequal)
 
 /* Whether to ask if the ranks have shared buffers, to reduce straight out of them: the messages are
  * long, and all NUMA nodes have the same number of ranks (else column.size is 0). All ranks decide
- * alike if their counts are equal; whether this rank's elements are plain is its own matter. */
+ * alike if their counts are equal. */
 static inline bool MPIDI_NUMACOLL_may_be_shared(const struct nc_reduction *r)
 {
     const struct nc_direct *direct = MPIDI_NUMACOLL_transfer(r->call)->direct;

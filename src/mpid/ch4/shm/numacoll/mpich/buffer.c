@@ -74,6 +74,25 @@ void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed 
     }
 }
 
+bool MPIDI_NUMACOLL_is_in_order(MPI_Datatype datatype, MPI_Aint size)
+{
+    enum { AT_ONCE = 16 };
+    struct iovec piece[AT_ONCE];
+    MPI_Aint at = 0, first = 0, n;
+
+    do {
+        if (MPIR_Typerep_to_iov_offset(NULL, 1, datatype, first, piece, AT_ONCE, &n))
+            return false;
+        for (MPI_Aint i = 0; i < n; i++) {
+            if ((MPI_Aint) (intptr_t) piece[i].iov_base != at)
+                return false;
+            at += (MPI_Aint) piece[i].iov_len;
+        }
+        first += n;
+    } while (n > 0 && at < size);
+    return at == size;
+}
+
 /* As an int, because MPICH's error messages print lengths with %d. */
 static int printable(size_t bytes)
 {

@@ -38,6 +38,11 @@ static inline bool MPIDI_NUMACOLL_has_no_bytes(MPI_Datatype datatype)
     return size == 0;
 }
 
+/* Whether an element of a type of `size` bytes without gaps has its bytes in memory in the order in
+ * which they are packed: whether each of its pieces begins where the one before it ends. Takes time
+ * for each piece. */
+bool MPIDI_NUMACOLL_is_in_order(MPI_Datatype datatype, MPI_Aint size);
+
 /* The part of MPIDI_NUMACOLL_stream_init for types that are not builtin. */
 void MPIDI_NUMACOLL_stream_init_typed(struct nc_stream *stream, struct nc_typed *typed);
 
