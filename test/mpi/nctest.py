@@ -99,7 +99,7 @@ def command(program, ranks, refuse="", arguments=()):
     ]
 
 
-LIMIT = 120  # seconds of a run
+LIMIT = int(os.environ.get("NCTEST_LIMIT", "120"))  # seconds of a run
 
 
 def processes_of(run_):
