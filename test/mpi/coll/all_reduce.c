@@ -108,9 +108,29 @@ static MPI_Datatype two_ints(int first)
     return type;
 }
 
+/* Many ints side by side. On ranks with an odd number made of many pieces, in types of types. */
+static MPI_Datatype many_ints(int triples)
+{
+    MPI_Datatype wide, three, triple, type;
+
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &wide);
+    MPI_Type_create_hvector(3, 1, sizeof(int), wide, &three);
+    MPI_Type_create_resized(three, 0, 3 * sizeof(int), &triple);
+    if (nc_rank % 2)
+        MPI_Type_contiguous(triples, triple, &type);
+    else
+        MPI_Type_contiguous(3 * triples, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&wide);
+    MPI_Type_free(&three);
+    MPI_Type_free(&triple);
+    return type;
+}
+
 /* The same type map on all ranks, made in different ways. */
 static void made_differently(int root)
 {
+    enum { TRIPLES = 60 };
     static const MPI_Count counts[] = {1, 50, 300, 5000};
 
     for (int i = 0; i < 4; i++) {
@@ -124,6 +144,12 @@ static void made_differently(int root)
         try("made differently", &affine, counts[(root + i) % 4], root, i % 2);
         try("made differently", &product, counts[(root + i) % 4], root, i / 2);
         MPI_Type_free(&affine.type);
+        MPI_Type_free(&product.type);
+        product.name = "product of many, made differently";
+        product.pairs = 3 * TRIPLES;
+        product.extent = 3 * TRIPLES * sizeof(int);
+        product.type = many_ints(TRIPLES);
+        try("made differently", &product, 1 + (root + i) % 4, root, i / 2);
         MPI_Type_free(&product.type);
     }
 }

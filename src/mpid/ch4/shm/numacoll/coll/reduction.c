@@ -235,7 +235,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->has_result = has_result;
     r->op = op;
     r->commutative = combine || MPIR_Op_is_commutative(op);
-    r->plain = builtin || is_plain(datatype, size, extent, lb, true_extent);
+    r->plain = builtin || size == 0 || is_plain(datatype, size, extent, lb, true_extent);
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */
