@@ -2,6 +2,7 @@
  * number of ranks, and writes the results. Every rank runs it; rank 0 writes. See bench.h. */
 
 #include "bench.h"
+#include "common/arguments.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -197,6 +198,7 @@ int main(int argc, char **argv)
     const char *problem;
     int status;
 
+    end_if_output_is_lost();
     options_parse(&options, argc, argv, launched ? atoi(launched) : 0);
     if (options.launches || options.results)
         return run_alone(&options, variable, launched);
