@@ -222,26 +222,35 @@ void nc_transfer_meet(const struct nc_transfer *t, struct nc_flow *flow, struct 
     flow->copied = 0;
 }
 
-/* Copies n bytes of `origin` to the stream: in parts, where they have to be unpacked. */
-static int fetch(const struct nc_transfer *t, struct nc_stream *stream, struct nc_origin origin,
-                 size_t n)
+/* Copies n bytes of `origin` to a stream that has to unpack them, in parts. Not inline: its caller
+ * would have the room for a part on the stack for any stream. */
+__attribute__((noinline)) static int fetch_in_parts(const struct nc_direct *d,
+                                                    struct nc_stream *stream,
+                                                    struct nc_origin origin, size_t n)
 {
     enum { PART = 32768 };
-    const struct nc_direct *d = t->direct;
     char part[PART];
     int error = 0;
 
-    if (stream->bytes) {
-        error = d->fetch(d->context, stream->bytes + stream->at, &origin, n);
-        stream->at += n;
-        return error;
-    }
     for (size_t bytes; n > 0 && !error; n -= bytes, origin.bytes += bytes) {
         bytes = n < PART ? n : PART;
         error = d->fetch(d->context, part, &origin, bytes);
         if (!error)
             error = nc_copy_out(stream, part, bytes, 0, NULL);
     }
+    return error;
+}
+
+/* Copies n bytes of `origin` to the stream. */
+static int fetch(const struct nc_direct *d, struct nc_stream *stream, struct nc_origin origin,
+                 size_t n)
+{
+    int error;
+
+    if (!stream->bytes)
+        return fetch_in_parts(d, stream, origin, n);
+    error = d->fetch(d->context, stream->bytes + stream->at, &origin, n);
+    stream->at += n;
     return error;
 }
 
@@ -273,7 +282,7 @@ void nc_transfer_fetch(const struct nc_transfer *t, struct nc_flow *flow)
         flow->copied = read_shared(t, flow, origin, n);
         t->traffic->shared += n;
     } else {
-        flow->copied = fetch(t, flow->stream, origin, n);
+        flow->copied = fetch(t->direct, flow->stream, origin, n);
         t->traffic->fetched += n;
     }
 }
