@@ -17,8 +17,8 @@
 #include "reduce.h"
 #include "scatter.h"
 
-/* How the vector, the operand of every rank, is divided into blocks: one for each rank. */
-struct parts {
+/* The vector, the operand of every rank, as a row of blocks, one for each rank. */
+struct vector {
     const MPI_Aint *counts; /* elements of each block; NULL: `count` each */
     size_t count;
 };
@@ -30,35 +30,35 @@ enum { EMPTY, PIECES, BY_RANK_0 };
 /* A call. */
 struct reduce_scatter {
     struct nc_reduction *r; /* of the whole vector; its result is this rank's block */
-    const struct parts *parts;
+    const struct vector *vector;
     size_t before; /* elements of the vector before this rank's block */
 };
 
 /* Elements of a rank's block. */
-static size_t block_of(const struct parts *p, int rank)
+static size_t block_of(const struct vector *v, int rank)
 {
-    return p->counts ? (size_t) p->counts[rank] : p->count;
+    return v->counts ? (size_t) v->counts[rank] : v->count;
 }
 
 /* Elements of the first `ranks` blocks. */
-static size_t sum_of(const struct parts *p, int ranks)
+static size_t sum_of(const struct vector *v, int ranks)
 {
     size_t sum = 0;
 
-    if (!p->counts)
-        return p->count * (size_t) ranks;
+    if (!v->counts)
+        return v->count * (size_t) ranks;
     for (int i = 0; i < ranks; i++)
-        sum += (size_t) p->counts[i];
+        sum += (size_t) v->counts[i];
     return sum;
 }
 
 /* Blocks that are not empty. */
-static size_t blocks_in(const struct parts *p, int ranks)
+static size_t blocks_in(const struct vector *v, int ranks)
 {
     size_t n = 0;
 
     for (int i = 0; i < ranks; i++)
-        n += block_of(p, i) > 0;
+        n += block_of(v, i) > 0;
     return n;
 }
 
@@ -75,13 +75,13 @@ struct pieces {
 static struct pieces pieces_of(const struct reduce_scatter *c, size_t room)
 {
     int ranks = c->r->call->comm->local_size;
-    size_t blocks = blocks_in(c->parts, ranks), longest = 0;
+    size_t blocks = blocks_in(c->vector, ranks), longest = 0;
     struct pieces p = {.count = 1};
 
     if (blocks == 0)
         return p;
     for (int i = 0; i < ranks; i++)
-        longest = block_of(c->parts, i) > longest ? block_of(c->parts, i) : longest;
+        longest = block_of(c->vector, i) > longest ? block_of(c->vector, i) : longest;
     p.most = room > blocks ? room / blocks : 1;
     if (p.most > longest)
         p.most = longest;
@@ -90,9 +90,9 @@ static struct pieces pieces_of(const struct reduce_scatter *c, size_t room)
 }
 
 /* Elements of a rank's piece. */
-static size_t piece_of(const struct pieces *p, const struct parts *parts, int rank)
+static size_t piece_of(const struct pieces *p, const struct vector *vector, int rank)
 {
-    size_t block = block_of(parts, rank), before = p->w * p->most;
+    size_t block = block_of(vector, rank), before = p->w * p->most;
 
     return block <= before ? 0 : block - before < p->most ? block - before : p->most;
 }
@@ -112,9 +112,9 @@ static void find_pieces(const struct reduce_scatter *c, const struct pieces *p)
     size_t before = 0;
 
     for (int i = 0; i < state->size; i++) {
-        state->counts[i] = (MPI_Aint) piece_of(p, c->parts, i);
+        state->counts[i] = (MPI_Aint) piece_of(p, c->vector, i);
         state->displs[i] = (MPI_Aint) (before + p->w * p->most);
-        before += block_of(c->parts, i);
+        before += block_of(c->vector, i);
     }
 }
 
@@ -276,15 +276,15 @@ static bool is_short_pair(const struct reduce_scatter *c)
 {
     const struct nc_reduction *r = c->r;
 
-    return r->call->state->size == 2 && nc_reduce_fits_pair(block_of(c->parts, 0) * r->element,
-                                                            block_of(c->parts, 1) * r->element);
+    return r->call->state->size == 2 && nc_reduce_fits_pair(block_of(c->vector, 0) * r->element,
+                                                            block_of(c->vector, 1) * r->element);
 }
 
 static int in_pair(const struct reduce_scatter *c)
 {
     struct nc_reduction *r = c->r;
     struct nc_team pair = nc_queue_everybody(&r->call->state->queue);
-    size_t count = block_of(c->parts, pair.index), others = block_of(c->parts, 1 - pair.index);
+    size_t count = block_of(c->vector, pair.index), others = block_of(c->vector, 1 - pair.index);
     struct nc_typed mine = MPIDI_NUMACOLL_elements(r, &r->mine, c->before, count);
     struct nc_typed theirs = MPIDI_NUMACOLL_elements(r, &r->mine, pair.index ? 0 : count, others);
     const struct nc_range range = {.first = 0, .count = count};
@@ -332,7 +332,7 @@ static void find_parts(struct chunks *k)
 {
     memset(k->bound, 0, ((size_t) k->parts + 2) * sizeof *k->bound);
     for (int i = 0; i < k->c->r->call->comm->local_size; i++)
-        k->bound[part_of(k, i) + 2] += piece_of(&k->pieces, k->c->parts, i);
+        k->bound[part_of(k, i) + 2] += piece_of(&k->pieces, k->c->vector, i);
     for (int i = 2; i <= k->parts; i++)
         k->bound[i] += k->bound[i - 1];
 }
@@ -345,7 +345,7 @@ static int pack_pieces(struct chunks *k, char *chunk)
     int mpi_errno = MPI_SUCCESS;
 
     for (int i = 0; i < r->call->comm->local_size; i++) {
-        size_t n = piece_of(&k->pieces, k->c->parts, i), *at = &k->bound[part_of(k, i) + 1];
+        size_t n = piece_of(&k->pieces, k->c->vector, i), *at = &k->bound[part_of(k, i) + 1];
         size_t first = n > 0 ? before + k->pieces.w * k->pieces.most : 0;
         struct nc_typed piece = MPIDI_NUMACOLL_elements(r, &k->operand, first, n);
         struct nc_stream stream;
@@ -353,7 +353,7 @@ static int pack_pieces(struct chunks *k, char *chunk)
         nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_in(&stream, chunk + *at * r->element,
                                                                   n * r->element, 0, NULL)));
         *at += n;
-        before += block_of(k->c->parts, i);
+        before += block_of(k->c->vector, i);
     }
     return mpi_errno;
 }
@@ -399,7 +399,7 @@ static int scatter_part(struct chunks *k, size_t w)
 
     k->pieces.w = w;
     for (int i = 0; i < state->size; i++)
-        state->sent[i] = piece_of(&k->pieces, k->c->parts, member[i]) * r->element;
+        state->sent[i] = piece_of(&k->pieces, k->c->vector, member[i]) * r->element;
     result.buffer = place_of(k->c, &k->pieces);
     result.count = (MPI_Aint) (state->sent[state->rank] / r->element);
     MPIDI_NUMACOLL_stream_init(&mine, &result);
@@ -464,8 +464,8 @@ static int across_nodes(const struct reduce_scatter *c)
 
 /* ---- by rank 0, in chunks of the vector ---- */
 
-/* What rank 0 has of a chunk. */
-struct chunk {
+/* What rank 0 has, of one chunk of the vector at a time. */
+struct rank_0 {
     size_t most; /* elements of a chunk */
     void *memory;
     void *result;              /* the reduced elements, from the first on */
@@ -473,7 +473,7 @@ struct chunk {
 };
 
 /* Takes rank 0's memory. All ranks learn whether there was enough; without, nobody goes on. */
-static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
+static int rank_0_open(struct rank_0 *k, const struct reduce_scatter *c)
 {
     const struct nc_reduction *r = c->r;
     size_t ranks = (size_t) r->call->comm->local_size;
@@ -481,7 +481,7 @@ static int chunk_open(struct chunk *k, const struct reduce_scatter *c)
     struct nc_typed told = {&enough, 1, NC_TYPE_BYTE};
     int mpi_errno = MPI_SUCCESS;
 
-    *k = (struct chunk){.most = r->element < NC_CHUNK ? NC_CHUNK / r->element : 1};
+    *k = (struct rank_0){.most = r->element < NC_CHUNK ? NC_CHUNK / r->element : 1};
     MPIDI_NUMACOLL_watch_way(r->call, BY_RANK_0, nc_frag_count((uint64_t) r->mine.count, k->most));
     if (r->call->comm->rank == 0) {
         k->result = MPIDI_NUMACOLL_room(r, k->most, &k->memory);
@@ -497,14 +497,14 @@ fn_fail:
     return mpi_errno;
 }
 
-static void chunk_close(struct chunk *k)
+static void rank_0_close(struct rank_0 *k)
 {
     MPL_free(k->memory);
     MPL_free(k->counts);
 }
 
 /* Reduces elements first .. first + n - 1 of the vector to rank 0. */
-static int reduce_chunk(const struct chunk *k, const struct reduce_scatter *c, size_t first,
+static int reduce_chunk(const struct rank_0 *k, const struct reduce_scatter *c, size_t first,
                         size_t n)
 {
     const struct nc_call *call = c->r->call;
@@ -531,7 +531,7 @@ static struct nc_range common(struct nc_range a, struct nc_range b)
 
 /* Scatters a chunk. In place the result overwrites what this chunk, and those before, have sent. If
  * rank 0 has no result, empty blocks, which are an error of all. */
-static int scatter_chunk(struct chunk *k, const struct reduce_scatter *c, struct nc_range chunk,
+static int scatter_chunk(struct rank_0 *k, const struct reduce_scatter *c, struct nc_range chunk,
                          bool has_result)
 {
     const struct nc_reduction *r = c->r;
@@ -544,7 +544,7 @@ static int scatter_chunk(struct chunk *k, const struct reduce_scatter *c, struct
 
     for (int i = 0; i < r->call->comm->local_size && k->counts; i++) {
         struct nc_range here;
-        block = (struct nc_range){block.first + block.count, block_of(c->parts, i)};
+        block = (struct nc_range){block.first + block.count, block_of(c->vector, i)};
         here = common(block, chunk);
         k->counts[i] = has_result ? (MPI_Aint) here.count : 0;
         k->displs[i] = here.count ? (MPI_Aint) (here.first - chunk.first) : 0;
@@ -555,8 +555,8 @@ static int scatter_chunk(struct chunk *k, const struct reduce_scatter *c, struct
 static int by_rank_0(const struct reduce_scatter *c)
 {
     size_t count = (size_t) c->r->mine.count;
-    struct chunk k;
-    int mpi_errno = chunk_open(&k, c);
+    struct rank_0 k;
+    int mpi_errno = rank_0_open(&k, c);
 
     MPIR_ERR_CHECK(mpi_errno);
     for (size_t first = 0; first < count; first += k.most) {
@@ -566,7 +566,7 @@ static int by_rank_0(const struct reduce_scatter *c)
     }
 
 fn_fail:
-    chunk_close(&k);
+    rank_0_close(&k);
     return mpi_errno;
 }
 
@@ -577,7 +577,7 @@ fn_fail:
 static bool goes_by_chunks(const struct reduce_scatter *c)
 {
     const struct nc_reduction *r = c->r;
-    size_t blocks = blocks_in(c->parts, r->call->comm->local_size);
+    size_t blocks = blocks_in(c->vector, r->call->comm->local_size);
 
     return r->fits && r->commutative && r->plain && blocks * r->element <= NC_CHUNK;
 }
@@ -600,19 +600,19 @@ static int serve(const struct reduce_scatter *c)
 }
 
 static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void *recvbuf,
-                          struct parts parts, MPI_Datatype datatype, MPI_Op op)
+                          struct vector vector, MPI_Datatype datatype, MPI_Op op)
 {
     int rank = call->comm->rank;
     struct nc_reduction r;
-    int mpi_errno = MPIDI_NUMACOLL_reduction_init(&r, call, sendbuf, recvbuf, true,
-                                                  (MPI_Aint) sum_of(&parts, call->comm->local_size),
-                                                  datatype, op);
-    struct reduce_scatter c = {&r, &parts, 0};
+    int mpi_errno = MPIDI_NUMACOLL_reduction_init(
+        &r, call, sendbuf, recvbuf, true, (MPI_Aint) sum_of(&vector, call->comm->local_size),
+        datatype, op);
+    struct reduce_scatter c = {&r, &vector, 0};
 
     if (r.mine.count == 0) /* also if elements have no bytes */
-        parts = (struct parts){NULL, 0};
-    c.before = sum_of(&parts, rank);
-    r.result.count = (MPI_Aint) block_of(&parts, rank);
+        vector = (struct vector){NULL, 0};
+    c.before = sum_of(&vector, rank);
+    r.result.count = (MPI_Aint) block_of(&vector, rank);
     MPIDI_NUMACOLL_expect_operands(&r);
     MPIDI_NUMACOLL_count_typed(call, &r.result);
     /* on one node also of nothing, as other ranks may have something by mistake */
@@ -625,13 +625,13 @@ static int reduce_scatter(const struct nc_call *call, const void *sendbuf, void 
 int MPIDI_NUMACOLL_reduce_scatter(const struct nc_call *call, const void *sendbuf, void *recvbuf,
                                   const MPI_Aint *recvcounts, MPI_Datatype datatype, MPI_Op op)
 {
-    return reduce_scatter(call, sendbuf, recvbuf, (struct parts){recvcounts, 0}, datatype, op);
+    return reduce_scatter(call, sendbuf, recvbuf, (struct vector){recvcounts, 0}, datatype, op);
 }
 
 int MPIDI_NUMACOLL_reduce_scatter_block(const struct nc_call *call, const void *sendbuf,
                                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype datatype,
                                         MPI_Op op)
 {
-    return reduce_scatter(call, sendbuf, recvbuf, (struct parts){NULL, (size_t) recvcount},
+    return reduce_scatter(call, sendbuf, recvbuf, (struct vector){NULL, (size_t) recvcount},
                           datatype, op);
 }
