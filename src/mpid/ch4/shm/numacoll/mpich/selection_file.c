@@ -537,7 +537,8 @@ static bool check_text(struct check *c)
     bool good = false;
 
     if (error == json_tokener_continue)
-        wrong(c, c->text + strlen(c->text), "the file ends in the middle of an object");
+        wrong(c, c->text + strlen(c->text),
+              "must be one object { }; the file ends before one does");
     else if (error != json_tokener_success)
         wrong(c, end, "not JSON: %s", json_tokener_error_desc(error));
     else if (!json_object_is_type(root, json_type_object))
