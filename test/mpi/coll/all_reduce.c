@@ -17,6 +17,7 @@ static void try(const char *corner, const struct nc_numbers *kind, MPI_Count cou
     int large = number % 2;
 
     for (int i = 0; i < NC_REDUCERS; i++) {
+        int scans = nc_reducers[i].collective == NC_SCAN || nc_reducers[i].collective == NC_EXSCAN;
         struct nc_reduction r = {.how = &nc_reducers[i],
                                  .comm = MPI_COMM_WORLD,
                                  .root = root,
@@ -24,6 +25,8 @@ static void try(const char *corner, const struct nc_numbers *kind, MPI_Count cou
                                  .count = count,
                                  .in_place = in_place,
                                  .large = large};
+        if (scans && nc_spoils)
+            continue;
         nc_say("%s: %s, %s of %ld, root %d%s", corner, nc_reducer_name(&r), kind->name,
                (long) count, root, in_place ? ", in place" : "");
         nc_reduce(&r, number++);
@@ -152,6 +155,19 @@ static void made_differently(int root)
         try("made differently", &product, 1 + (root + i) % 4, root, i / 2);
         MPI_Type_free(&product.type);
     }
+}
+
+/* Operations that write into their first operand, which is in shared memory or in a user's buffer,
+ * where other ranks read it, too. Not scans: MPICH's own need operands that stay as they are. */
+static void spoilt(int root)
+{
+    static const int kinds[] = {NC_KIND_PRODUCT, NC_KIND_AFFINE, NC_KIND_AFFINE_GAPS};
+    static const MPI_Count counts[] = {1, 40, 3000, 40000};
+
+    nc_spoils = 1;
+    for (int i = 0; i < 12; i++)
+        try("spoilt", &nc_kinds[kinds[(i + root) % 3]], counts[i / 3], root, i % 2);
+    nc_spoils = 0;
 }
 
 /* ---- elements that overlap in memory: columns of a matrix ---- */
@@ -313,6 +329,7 @@ static const struct corner corners[] = {{"every_kind", every_kind, 0},
                                         {"large_elements", large_elements, 0},
                                         {"nothing", nothing, 0},
                                         {"made_differently", made_differently, 0},
+                                        {"spoilt", spoilt, 0},
                                         {"columns", columns, 0},
                                         {"bits", bits, 0}};
 

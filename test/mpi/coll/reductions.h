@@ -121,6 +121,9 @@ static inline void nc_join_maxloc_real(const char *a, char *b)
     nc_take_place(nc_real(a) > nc_real(b), nc_real(a) == nc_real(b), a, b, 8);
 }
 
+/* Whether the user's operations write into their first operand, too, once it is combined. */
+static int nc_spoils;
+
 /* Defines nc_op_<name>, a user's MPI operation on elements of one or many pairs. */
 #define NC_USER_OP(name, stride, bytes) \
     static inline void nc_op_##name(void *in, void *inout, int *n, MPI_Datatype *type) \
@@ -129,6 +132,8 @@ static inline void nc_join_maxloc_real(const char *a, char *b)
         MPI_Type_size(*type, &size); \
         for (MPI_Aint i = 0; i < (MPI_Aint) *n * (size / (bytes)); i++) \
             nc_join_##name((char *) in + i * (stride), (char *) inout + i * (stride)); \
+        for (MPI_Aint i = 0; nc_spoils && i < (MPI_Aint) *n * (size / (bytes)); i++) \
+            *nc_int((char *) in + i * (stride), (stride) == 20 ? 4 : 0) = -1; \
     }
 /* *INDENT-OFF* */
 NC_USER_OP(product, 4, 4)

@@ -54,7 +54,7 @@ static int join(void *context, size_t first, const void *packed, size_t n)
     const struct nc_reduction *r = context;
     struct nc_typed to = operand(r, r->kernel.result, first, n);
 
-    if (!r->plain) {
+    if (r->copies) {
         struct nc_typed temporary = {r->temporary, (MPI_Aint) n, r->mine.datatype};
         int mpi_errno = r->temporary ? unpack(&temporary, packed, n * r->element)
                                      : MPIDI_NUMACOLL_internal_error();
@@ -178,7 +178,7 @@ static size_t joined_at_once(const struct nc_reduction *r)
     size_t n = MPIDI_NUMACOLL_gathered_at_once(r);
     size_t read = (fragment > NC_INLINE_BYTES ? fragment : NC_INLINE_BYTES) / r->element + 1;
 
-    if (r->in_slots && !r->call->across && (r->fits || n < read))
+    if (r->in_slots && (r->call->across ? r->plain && n < read : r->fits || n < read))
         n = read;
     return n < count ? n : count;
 }
@@ -236,6 +236,7 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->op = op;
     r->commutative = combine || MPIR_Op_is_commutative(op);
     r->plain = builtin || size == 0 || is_plain(datatype, size, extent, lb, true_extent);
+    r->copies = !r->plain || !HANDLE_IS_BUILTIN(op);
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
     /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */
@@ -254,7 +255,8 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->kernel.numbers_streaming = NULL;
     r->route = &call->choice->reduce;
     MPIDI_NUMACOLL_operands_from(r, &r->mine, 0, recvbuf);
-    return r->plain || !has_result ? MPI_SUCCESS : make_temporary(r);
+    /* of elements that are plain a leader has a node's result in a chunk */
+    return r->copies && (has_result || r->plain) ? make_temporary(r) : MPI_SUCCESS;
 }
 
 void MPIDI_NUMACOLL_expect_operands(const struct nc_reduction *r)

@@ -23,8 +23,11 @@ struct nc_reduction {
     /* an element fits a slot (of all nodes), and any order will do; the same on all ranks. If not,
      * the root gathers the operands, and combines them in the order of ranks */
     bool fits;
-    bool in_slots;   /* the first of the two; a scan is in the order of ranks in any case */
-    char *temporary; /* room to unpack elements that are not plain, before a join; or NULL */
+    bool in_slots; /* the first of the two; a scan is in the order of ranks in any case */
+    /* A join copies the operand of another rank before: it has to unpack it, or the operation is
+     * the program's, which may write into its first operand, where other ranks read it as well */
+    bool copies;
+    char *temporary; /* room for that copy; or NULL */
     void *allocated; /* what to free for `temporary` */
     struct nc_op_kernel kernel;
     struct nc_route *route; /* the trees inside the node */
