@@ -14,8 +14,9 @@
 #include "state_free.h"
 #include "../core/nc_kept.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the set */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static struct nc_kept_set set;
+static bool was_full; /* one was freed to make room for another, kept or new */
 
 /* This part of the node's budget a process keeps at most, as a divisor: what wide segments may take
  * together (nc_geometry_share). */
@@ -152,6 +153,15 @@ static bool add(const struct nc_kept *kept, int most, size_t most_bytes)
     return fits;
 }
 
+/* Frees one that somebody could go on with. */
+static void make_room(struct MPIDI_NUMACOLL_comm *state)
+{
+    pthread_mutex_lock(&lock);
+    was_full = true;
+    pthread_mutex_unlock(&lock);
+    MPIDI_NUMACOLL_state_free(state);
+}
+
 bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state)
 {
     int most = MPIDI_NUMACOLL_variable(NC_VAR_KEEP_SEGMENTS);
@@ -169,9 +179,19 @@ bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state)
     while (!add(&kept, most, most_bytes)) {
         struct MPIDI_NUMACOLL_comm *oldest = take_first(NULL);
         if (oldest)
-            MPIDI_NUMACOLL_state_free(oldest);
+            make_room(oldest);
     }
     return true;
+}
+
+bool MPIDI_NUMACOLL_kept_was_full(void)
+{
+    bool full;
+
+    pthread_mutex_lock(&lock);
+    full = was_full;
+    pthread_mutex_unlock(&lock);
+    return full;
 }
 
 void MPIDI_NUMACOLL_kept_put_back(struct MPIDI_NUMACOLL_comm *state, bool good)
@@ -193,7 +213,7 @@ static bool is_empty(void)
 static void drop(void)
 {
     for (struct MPIDI_NUMACOLL_comm *state; (state = take_first(NULL));)
-        MPIDI_NUMACOLL_state_free(state);
+        make_room(state);
 }
 
 const struct nc_spare MPIDI_NUMACOLL_kept_spare = {.is_empty = is_empty, .drop = drop};

@@ -21,6 +21,10 @@ void MPIDI_NUMACOLL_kept_set_key(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *p
  * is not to be kept, and the caller has to free it. */
 bool MPIDI_NUMACOLL_kept_put(struct MPIDI_NUMACOLL_comm *state);
 
+/* Whether this process has ever freed a state that it kept to make room for another one: the
+ * program makes many communicators, of different ranks. */
+bool MPIDI_NUMACOLL_kept_was_full(void);
+
 /* Takes a state that may take the place of `like`, which has its key. NULL: none is kept. */
 struct MPIDI_NUMACOLL_comm *MPIDI_NUMACOLL_kept_take(const struct MPIDI_NUMACOLL_comm *like);
 

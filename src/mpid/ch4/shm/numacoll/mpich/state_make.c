@@ -395,6 +395,19 @@ fn_fail:
     goto fn_exit;
 }
 
+/* The slots that a communicator begins with. Where its processes make so many that they cannot keep
+ * their segments, all but a few will be short-lived, and a full segment takes ten times as long to
+ * make as a narrow one; those that are used, with long messages, grow. What the user has set
+ * counts. Local rank 0 decides, whose geometry the segment gets. */
+static struct nc_geometry first_geometry(const struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent)
+{
+    bool set = MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_FRAGMENT_SIZE) >= 0 ||
+               MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_QUEUE_LENGTH) > 0 ||
+               MPIDI_NUMACOLL_budget_bytes(parent) > 0;
+
+    return set || !MPIDI_NUMACOLL_kept_was_full() ? state->full : nc_geometry_narrow(&state->full);
+}
+
 /* Makes everything that a state on a node of several ranks needs: settings compared, memory,
  * groups, segment, queue, choices. Sets the reason of the state, to the same value on all ranks of
  * the node: NC_REASON_NONE, or why there is no segment. *at: the state, in whose place may come one
@@ -421,7 +434,8 @@ static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
     mpi_errno = locate(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     group(state, parent);
-    g = state->full = wanted_geometry(parent, state->size, state->caches.l2);
+    state->full = wanted_geometry(parent, state->size, state->caches.l2);
+    g = first_geometry(state, parent);
     wanted = wanted_segment(state, parent, 0);
     mpi_errno = MPIDI_NUMACOLL_segment_create(node_comm, &g, &wanted, &state->segment, offset,
                                               &state->reason);
