@@ -25,7 +25,7 @@ struct nc_reduction {
     bool fits;
     bool in_slots; /* the first of the two; a scan is in the order of ranks in any case */
     /* A join copies the operand of another rank before: it has to unpack it, or the operation is
-     * the program's, which may write into its first operand, where other ranks read it as well */
+     * user-defined and may write into its first operand, where other ranks read it as well */
     bool copies;
     char *temporary; /* room for that copy; or NULL */
     void *allocated; /* what to free for `temporary` */
