@@ -847,6 +847,12 @@ static void scatters(void **state)
                        .operations = 1500,
                        .largest = 6000,
                        .delays = 50});
+    /* several fragments have room in a slot, at another distance in each turn of the ring */
+    check((struct run){.geometry = GEOMETRY(3, 3, 32768, 1),
+                       .kinds = "scatter",
+                       .operations = 1500,
+                       .largest = 40000,
+                       .delays = 50});
     check((struct run){.geometry = GEOMETRY(4, 5, 1001, 1),
                        .kinds = "scatter",
                        .typed = true,

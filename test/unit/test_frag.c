@@ -55,7 +55,9 @@ static void choice_is_within_the_slot(void **state)
         for (uint64_t slot = 1; slot <= 1 << 20; slot *= 4) {
             for (enum nc_frag_rule rule = 0; rule <= NC_FRAG_SQRT; rule++) {
                 uint64_t f = nc_frag_choose(m, slot, rule);
+                uint64_t of_scatter = nc_frag_choose_scatter(m, slot, rule);
                 assert_true(f <= slot && f > 0);
+                assert_true(of_scatter <= slot && of_scatter >= f);
             }
         }
     }
@@ -70,6 +72,10 @@ static void rules(void **state)
     assert_int_equal(nc_frag_choose(400, 32768, NC_FRAG_FIXED), 32768);
     assert_int_equal(nc_frag_choose(1 << 30, 1001, NC_FRAG_FIXED), 1001);
     assert_int_equal(nc_frag_choose(20u << 20, 32768, NC_FRAG_SQRT), 8192);
+    assert_int_equal(nc_frag_choose_scatter(30000, 32768, NC_FRAG_QUARTER), 15040);
+    assert_int_equal(nc_frag_choose_scatter(8000, 32768, NC_FRAG_QUARTER), 4096);
+    assert_int_equal(nc_frag_choose_scatter(400, 32768, NC_FRAG_FIXED), 32768);
+    assert_int_equal(nc_frag_choose_scatter(20u << 20, 32768, NC_FRAG_SQRT), 8192);
 }
 
 static void clocks_compare_by_difference(void **state)

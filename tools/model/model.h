@@ -201,7 +201,8 @@ struct nc_scan_plan job_scan(const struct job *job, bool exclusive, int rank);
 /* What a message between two units of a level above the node costs. */
 struct nc_model_link job_link(const struct job *job, int level);
 
-/* Bytes of a fragment of a message of m bytes, by the rule of the options: as in all but chains;
+/* Bytes of a fragment of a message of m bytes, by the rule of the options: as in all but chains and
+ * scatters;
  * and along a chain of these ranks, as coll/reduce.c and coll/scan.c have it. */
 uint64_t job_fragment(const struct job *job, uint64_t m);
 uint64_t job_chain_fragment(const struct job *job, uint64_t m);

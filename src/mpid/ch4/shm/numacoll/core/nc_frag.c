@@ -35,16 +35,27 @@ uint64_t nc_frag_sqrt_rule(uint64_t m)
     return root ? round_up(root, NC_FRAG_UNIT) : NC_FRAG_UNIT;
 }
 
-static uint64_t quarter(uint64_t m)
+static uint64_t part(uint64_t m, uint64_t parts)
 {
-    uint64_t f = round_up(m / 4, 64);
+    uint64_t f = round_up(m / parts, 64);
 
     return f < SMALLEST ? SMALLEST : f;
 }
 
-uint64_t nc_frag_choose(uint64_t m, uint64_t slot, enum nc_frag_rule rule)
+/* parts: into how many NC_FRAG_QUARTER divides the message. */
+static uint64_t choose(uint64_t m, uint64_t parts, uint64_t slot, enum nc_frag_rule rule)
 {
-    uint64_t f = rule == NC_FRAG_SQRT ? nc_frag_sqrt_rule(m) : quarter(m);
+    uint64_t f = rule == NC_FRAG_SQRT ? nc_frag_sqrt_rule(m) : part(m, parts);
 
     return rule != NC_FRAG_FIXED && f < slot ? f : slot;
+}
+
+uint64_t nc_frag_choose(uint64_t m, uint64_t slot, enum nc_frag_rule rule)
+{
+    return choose(m, 4, slot, rule);
+}
+
+uint64_t nc_frag_choose_scatter(uint64_t m, uint64_t slot, enum nc_frag_rule rule)
+{
+    return choose(m, 2, slot, rule);
 }

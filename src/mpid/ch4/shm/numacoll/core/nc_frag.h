@@ -40,8 +40,9 @@ uint64_t nc_frag_sqrt_rule(uint64_t m);
 /* How the writer of a message chooses the size of its fragments, in the order of the values of
  * FRAGMENT_RULE in cvars.yaml. */
 enum nc_frag_rule {
-    /* a quarter of the message, so that the readers copy one fragment while the writer copies the
-     * next; but at least 4 KiB, because each announcement moves a cache line to the reader and back
+    /* a quarter of the message (of a scatter's, half of it), so that the readers copy one fragment
+     * while the writer copies the next; but at least 4 KiB, because each announcement moves a cache
+     * line to the reader and back
      */
     NC_FRAG_QUARTER,
     NC_FRAG_FIXED, /* a slot, as in the papers' figures over the size of a fragment */
@@ -51,5 +52,10 @@ enum nc_frag_rule {
 /* Bytes of a fragment in a message of m bytes by a rule; never more than a slot, which has `slot`
  * bytes. */
 uint64_t nc_frag_choose(uint64_t m, uint64_t slot, enum nc_frag_rule rule);
+
+/* The same for a message of a scatter, of which NC_FRAG_QUARTER takes half. Its root goes on to
+ * other readers, or to its own block, while a reader copies, and each announcement holds it up: it
+ * has to call back the line at which the reader looks. */
+uint64_t nc_frag_choose_scatter(uint64_t m, uint64_t slot, enum nc_frag_rule rule);
 
 #endif

@@ -26,7 +26,7 @@
 #include "../shm/nc_atomic.h"
 
 #define MAGIC          0x6c6c6f6361006d75ull
-#define LAYOUT_VERSION 10
+#define LAYOUT_VERSION 11
 
 /* The first bytes of a segment. But for `holders`, written by local rank 0 in step 1, read by the
  * other ranks in step 2; ordered by the message of step 2. */

@@ -43,6 +43,7 @@ void nc_queue_init(struct nc_queue *q, char *const *region, const struct nc_geom
     q->operation = 0;
     q->head = 0;
     q->position = 0;
+    q->scattered = 0;
     q->waiter = waiter;
     q->call = 0;
     q->stranger = (struct nc_stranger){0, 0};

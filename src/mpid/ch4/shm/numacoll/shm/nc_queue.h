@@ -28,7 +28,8 @@
 struct nc_control_header {
     uint64_t total;    /* bytes of the message */
     uint32_t fragment; /* bytes of a fragment; 0: the message is in `payload` */
-    /* index of the slot that has fragment 0: in the writer's send ring, or 0 in a receive ring */
+    /* index of the slot that has fragment 0, in the writer's send ring; or the place of fragment 0
+     * in the reader's receive ring (nc_scatter.c) */
     uint32_t first_slot : 14;
     uint32_t direct : 1;     /* `payload` says where the message is: struct nc_origin; or where it
                                 is to go: struct nc_offer; or, in a reduction out of shared
@@ -110,8 +111,10 @@ struct nc_queue {
     int rank;
     /* number of the current operation, from 0; nc_exchange sends for later operations, too */
     uint64_t operation;
-    uint64_t head;              /* slots of my send ring taken so far */
-    uint32_t position;          /* head modulo the number of slots: the slot that is taken next */
+    uint64_t head;     /* slots of my send ring taken so far */
+    uint32_t position; /* head modulo the number of slots: the slot that is taken next */
+    /* slots of a receive ring that this rank has filled so far, as the root of scatters */
+    uint64_t scattered;
     struct nc_use *slot_use;    /* [slots] of my send ring */
     struct nc_use *control_use; /* [send_controls], behind slot_use in one array */
     nc_clock *seen;             /* [ranks] `ack` of each rank when I last loaded it */
@@ -172,11 +175,11 @@ static inline uint32_t nc_queue_position(const struct nc_queue *q)
     return q->position;
 }
 
-/* The slot of a rank's receive ring for fragment i of the current operation. */
-static inline char *nc_queue_recv_slot(const struct nc_queue *q, int rank, uint64_t i)
+/* Slot number `slot`, modulo the number of slots, of a rank's receive ring. */
+static inline char *nc_queue_recv_slot(const struct nc_queue *q, int rank, uint64_t slot)
 {
     return q->region[rank] + q->layout.recv +
-           nc_queue_modulo(i, q->layout.recv_slots) * q->layout.slot_stride;
+           nc_queue_modulo(slot, q->layout.recv_slots) * q->layout.slot_stride;
 }
 
 /* The team of all ranks of the node, in their order. */

@@ -6,6 +6,48 @@
 
 #include "nc_joint.h"
 
+/* ---- places in a receive ring ----
+ *
+ * A scatter begins in the ring behind the slots that its root has filled before, and where
+ * fragments are shorter than slots, each turn of the ring begins at another distance from the begin
+ * of the slots. So short messages, too, use all of the ring before its lines come back, and the
+ * root does not write what is still in the reader's cache. Place p of a ring of s slots is in slot
+ * p mod s, p / s distances from its begin. Which place is free does not depend on who has used it:
+ * the reader has ended all earlier operations (nc_queue_recv_slot_is_free). */
+
+/* Shorter messages stay at the begin of their slots: elsewhere each would come to lines that were
+ * not used for long, which costs them more than it saves. */
+#define PLACED_BYTES 4096
+
+/* Bytes between two places of a slot. */
+static uint32_t distance(const struct nc_control_header *header)
+{
+    return (header->fragment + 63) & ~(uint32_t) 63;
+}
+
+/* The root: the place of fragment 0, below NC_FIRST_SLOT_MASK + 1. */
+static uint32_t first_place(const struct nc_queue *q, const struct nc_control_header *header)
+{
+    uint32_t slots = q->layout.recv_slots, slot = (uint32_t) (q->scattered % slots);
+    uint32_t places = q->geometry.slot_bytes / distance(header);
+    uint32_t most = (NC_FIRST_SLOT_MASK + 1) / slots;
+
+    if (places > most)
+        places = most;
+    if (places < 2 || header->total < PLACED_BYTES)
+        return slot;
+    return slot + (uint32_t) (q->scattered / slots % places) * slots;
+}
+
+/* Where fragment i is in the reader's receive ring. */
+static char *find_place(const struct nc_queue *q, const struct nc_flow *flow, uint64_t i)
+{
+    uint32_t slots = q->layout.recv_slots, first = flow->header.first_slot;
+
+    return nc_queue_recv_slot(q, flow->rank, first + i) +
+           (size_t) (first / slots) * distance(&flow->header);
+}
+
 /* ---- the root ---- */
 
 /* What the root has still to do. */
@@ -14,7 +56,8 @@ struct scatter {
     int open;   /* transfer->flow[0 .. open - 1] are messages with fragments left to send */
     int direct; /* so many flows at the end of the array say who reads out of the root's buffer */
     int joint;  /* transfer->joint[0 .. joint - 1] are those of them that may be copied together */
-    int copied; /* 0, or the first error of a copy */
+    uint64_t fragments; /* of the longest message in fragments; 0: there is none */
+    int copied;         /* 0, or the first error of a copy */
 };
 
 /* Where the i-th reader out of the root's buffer is kept. */
@@ -44,6 +87,18 @@ static void send_origin(struct scatter *s, struct nc_stream *to, const struct nc
     *direct_reader(s, s->direct++) = reader;
 }
 
+/* S1, for a message in fragments. */
+static void begin_flow(struct scatter *s, struct nc_stream *to, int reader)
+{
+    struct nc_transfer *t = s->transfer;
+    struct nc_flow *flow = &t->flow[s->open++];
+
+    nc_transfer_begin(t, flow, to, reader);
+    flow->header.first_slot = first_place(t->queue, &flow->header) & NC_FIRST_SLOT_MASK;
+    if (s->fragments < flow->fragments)
+        s->fragments = flow->fragments;
+}
+
 /* S1: sends each message that fits a control slot, or that is read out of its buffer; the others
  * become flows. */
 static void send_first(struct scatter *s, struct nc_stream *to)
@@ -58,7 +113,7 @@ static void send_first(struct scatter *s, struct nc_stream *to)
         else if (nc_transfer_is_direct(t, &to[r], &origin))
             send_origin(s, &to[r], &origin, r);
         else
-            nc_transfer_begin(t, &t->flow[s->open++], &to[r], r);
+            begin_flow(s, &to[r], r);
     }
 }
 
@@ -70,7 +125,7 @@ static void send_fragment(struct nc_transfer *t, struct nc_flow *flow)
 
     if (i == 0)
         flow->control = nc_queue_take_recv_control(q, flow->rank);
-    nc_transfer_write(t, flow, i, nc_queue_recv_slot(q, flow->rank, i));
+    nc_transfer_write(t, flow, i, find_place(q, flow, i));
 }
 
 /* Sends to one reader as many fragments as its receive ring takes without waiting, but at most one
@@ -133,6 +188,7 @@ static int send(struct nc_transfer *t, struct nc_stream *to, struct nc_stream *m
 
     send_first(&s, to);
     send_fragments(&s);
+    t->queue->scattered += s.fragments;
     while (mine && nc_joint_copy_own(t, &to[t->queue->rank], mine, &s.copied))
         ;
     nc_joint_help_all(t, t->joint, s.joint);
@@ -153,7 +209,7 @@ static void receive_fragments(struct nc_transfer *t, struct nc_flow *flow)
 
     for (uint64_t i = 0; i < flow->fragments; i++) {
         nc_queue_await(q, flow->control, i + 1);
-        nc_transfer_out(t, flow, i, nc_queue_recv_slot(q, q->rank, i));
+        nc_transfer_out(t, flow, i, find_place(q, flow, i));
         nc_transfer_acknowledge(t, i + 1, i + 1 < flow->fragments, q->layout.recv_set);
     }
 }

@@ -139,8 +139,9 @@ void nc_transfer_begin(const struct nc_transfer *t, struct nc_flow *flow, struct
                        int rank)
 {
     size_t bytes = nc_stream_rest(stream);
-    uint64_t f = nc_frag_choose(bytes, t->largest_fragment, t->rule);
     bool own = rank == t->queue->rank;
+    uint64_t f = own ? nc_frag_choose(bytes, t->largest_fragment, t->rule)
+                     : nc_frag_choose_scatter(bytes, t->largest_fragment, t->rule);
 
     *flow = (struct nc_flow){
         .header = {.total = bytes,

@@ -291,7 +291,8 @@ void nc_transfer_pass_on(const struct nc_transfer *transfer, const struct nc_chi
                          const struct nc_control_header *header, const char *payload);
 
 /* Prepares to send the rest of the stream in fragments, through my send ring (rank: this rank) or
- * through the receive ring of another rank. The caller then sets flow->control or flow->children.
+ * through the receive ring of another rank. The caller then sets flow->control or flow->children,
+ * and for a receive ring header.first_slot.
  */
 void nc_transfer_begin(const struct nc_transfer *transfer, struct nc_flow *flow,
                        struct nc_stream *stream, int rank);
