@@ -312,6 +312,18 @@ static void without_bytes(int root)
     nc_bcast(&told, 1, MPI_INT, root, MPI_COMM_WORLD);
     if (told != -2 || a != 1 || b != 1)
         nc_fail("after Gather", told, a + b);
+    told = nc_rank == root ? -3 : -1;
+    if (nc_rank == root)
+        nc_bcast(&a, 0, MPI_INT, root, MPI_COMM_WORLD);
+    else
+        nc_bcast(&a, 1, nothing, root, MPI_COMM_WORLD);
+    nc_bcast(&told, 1, MPI_INT, root, MPI_COMM_WORLD);
+    if (nc_rank == root)
+        nc_bcast(&a, 1, nothing, root, MPI_COMM_WORLD);
+    else
+        nc_bcast(&a, 0, MPI_INT, root, MPI_COMM_WORLD);
+    if (told != -3 || a != 1)
+        nc_fail("after Bcast", told, a);
     MPI_Type_free(&nothing);
 }
 

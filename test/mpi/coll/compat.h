@@ -6,8 +6,8 @@
 
 #include <mpi.h>
 
-/* Whether MPICH calls an algorithm for a broadcast of count 0. */
-#define NC_EMPTY_BCAST_CALLS (MPICH_NUMVERSION < 40200000)
+/* Whether a broadcast of nothing is a call: later MPICH returns at once where the count is 0. */
+#define NC_EMPTY_BCAST_CALLS (MPICH_NUMVERSION < 40100000)
 
 /* Progress hooks: what they are called with, and what comes first when one is registered. */
 #if MPICH_NUMVERSION < 40300000

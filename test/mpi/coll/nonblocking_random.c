@@ -40,8 +40,8 @@ static int draw(unsigned *dice, int n)
 
 /* ---- Ibcast ---- */
 
-/* Draws this rank's type of a message. Where MPICH does not start a call of count 0, all ranks have
- * that count, or none. */
+/* Draws this rank's type of a message. One of no bytes has count 0 on some ranks, and elements
+ * without bytes on others. */
 static void draw_type(struct call *c)
 {
     const MPI_Datatype types[] = {MPI_BYTE, gaps, row};
@@ -53,7 +53,7 @@ static void draw_type(struct call *c)
     c->type = types[kind];
     c->count = c->bytes / bytes[kind];
     c->has_gaps = kind > 0;
-    if (c->bytes == 0 && draw(NC_EMPTY_BCAST_CALLS ? &own : &alike, 2)) {
+    if (c->bytes == 0 && draw(&own, 2)) {
         c->type = nothing;
         c->count = 1 + draw(&own, 3);
     }
@@ -76,7 +76,7 @@ static void start_bcast(struct call *c)
     c->root = draw(&alike, sizes[c->comm]);
     draw_type(c);
     fill(c, ranks[c->comm] == c->root, c->received);
-    if (c->count > 0 || NC_EMPTY_BCAST_CALLS)
+    if (c->bytes > 0 || NC_EMPTY_BCAST_CALLS)
         nc_nonblocking_count(NC_IBCAST, comm, c->bytes <= NC_POST_BYTES);
     MPI_Ibcast(c->received, c->count, c->type, c->root, comm, &c->request);
 }

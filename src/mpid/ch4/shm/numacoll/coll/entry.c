@@ -119,9 +119,12 @@ static _Thread_local MPIR_Comm *handed_back;
     }
 
 /* What MPICH calls at the level of its posix shared-memory module. */
-#define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, ...) \
+#define NC_POSIX_ENTRY(name, Name, NAME, params, args, fixed, body_params, body_args, root, asked, \
+                       early) \
     int MPIDI_POSIX_mpi_##name##_numacoll NC_AND_ENTRY params \
     { \
+        if (unlikely(MPIDI_NUMACOLL_has_no_bytes early)) \
+            return MPI_SUCCESS; \
         NC_ENTER(name, NAME, args, body_args, root, false, entry, MPIR_##Name##_impl, fixed) \
     }
 

@@ -183,6 +183,8 @@ static int schedule(const struct nonblocking_call *call, void **sched,
     MPIR_TSP_sched_create(sched, false); /* asserts that there is memory */
     mpi_errno = MPIR_TSP_sched_generic(MPIR_TSP_sched_new_type(*sched, start, go_on, forget), c,
                                        *sched, 0, NULL, &vertex);
+    if (mpi_errno) /* no vertex of the schedule will */
+        forget(c);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = NC_SCHEDULE_CALL(finish, c, *sched, vertex);
     MPIR_ERR_CHECK(mpi_errno);
@@ -191,6 +193,13 @@ fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+/* Makes the schedule of a call that is over at once, and takes no number. */
+static void schedule_nothing(void **sched, enum MPIR_sched_type *sched_type)
+{
+    *sched_type = MPIR_SCHED_GENTRAN;
+    MPIR_TSP_sched_create(sched, false);
 }
 
 /* Serves a call, if its communicator has what it needs, and `fits` says that the call is of a kind
@@ -231,6 +240,14 @@ int MPIR_Ibcast_numacoll(void *buffer, MPI_Aint count, MPI_Datatype datatype, in
     const struct nonblocking_call call = {
         .comm = comm, .coll = NC_COLL_IBCAST, .root = root, .message = {buffer, count, datatype}};
 
+    /* as where MPICH returns on a rank with count 0: another rank may have that, and takes no
+     * number of a call, here or of MPICH's */
+    *served = NC_EMPTY_BCAST_RETURNS && !is_persistent && MPIDI_NUMACOLL_has_no_bytes(datatype) &&
+              MPIDI_NUMACOLL_nonblocking_selected(NC_COLL_IBCAST);
+    if (*served) {
+        schedule_nothing(sched, sched_type);
+        return MPI_SUCCESS;
+    }
     return serve(&call, true, is_persistent, sched, sched_type, served);
 }
 

@@ -87,6 +87,9 @@
 #define NC_COMPLETED(vci) 0
 #endif
 
+/* whether MPI_Bcast and MPI_Ibcast of count 0 return before MPICH asks for an algorithm */
+#define NC_EMPTY_BCAST_RETURNS (MPICH_NUMVERSION >= 40100000)
+
 /* whether MPICH asks MPI_COMM_SELF's error handler where a communicator has none, before
  * MPI_COMM_WORLD's */
 #define NC_ERRORS_OF_SELF (MPICH_NUMVERSION >= 40200000)
