@@ -239,9 +239,11 @@ int MPIDI_NUMACOLL_reduction_init(struct nc_reduction *r, const struct nc_call *
     r->copies = !r->plain || !HANDLE_IS_BUILTIN(op);
     r->extent = extent;
     r->element = size ? (size_t) size : 1;
-    /* slots of nodes may differ in size: on several nodes the agreed smallest one counts */
-    r->in_slots = call->across ? r->element <= call->state->smallest_slot && r->element <= NC_CHUNK
-                               : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element);
+    /* by the smallest slot: those of nodes may differ in size, and where a segment grows, the same
+     * inputs must be combined in the same order as before */
+    r->in_slots = r->element <= call->state->smallest_slot &&
+                  (call->across ? r->element <= NC_CHUNK
+                                : nc_reduce_fits(MPIDI_NUMACOLL_transfer(call), r->element));
     r->fits = r->in_slots && !call->state->in_rank_order;
     r->temporary = NULL;
     r->allocated = NULL;

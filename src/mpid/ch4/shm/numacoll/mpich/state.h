@@ -60,10 +60,11 @@ enum nc_phase { NC_PHASE_NONE, NC_PHASE_INITIALISING, NC_PHASE_READY, NC_PHASE_U
  * Ranks are local ranks, 0 to size - 1, unless a comment says otherwise. */
 struct MPIDI_NUMACOLL_comm {
     enum nc_phase phase;
-    bool inner;            /* MPICH alone uses the communicator */
-    bool agreed;           /* every process of the communicator can serve calls, see agree.h */
-    bool asked;            /* MPIDI_NUMACOLL_agree_on_nodes has been called */
-    size_t smallest_slot;  /* bytes of the largest fragment, on the node where it is smallest */
+    bool inner;  /* MPICH alone uses the communicator */
+    bool agreed; /* every process of the communicator can serve calls, see agree.h */
+    bool asked;  /* MPIDI_NUMACOLL_agree_on_nodes has been called */
+    /* bytes of the largest fragment when the ranks met, on the node where it is smallest */
+    size_t smallest_slot;
     enum nc_reason reason; /* why the phase is UNUSABLE, or why `agreed` is false */
     bool failed;           /* a call had an error on this process: nobody is to go on with it */
     unsigned announced;    /* one bit for each reason: the user has been told of it */

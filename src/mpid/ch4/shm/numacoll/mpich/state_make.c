@@ -215,8 +215,13 @@ static void place_waiter(struct MPIDI_NUMACOLL_comm *state)
     char *base = state->segment.base;
 
     state->waiter.until = (struct nc_atomic *) (base + NC_UNTIL);
-    if (state->waiter.parking)
+    if (state->waiter.parking) {
+        /* a counter of MPI_T: it goes on where a segment grows */
+        uint64_t rings = state->parking.rings;
+
         nc_parking_init(&state->parking, base, state->bell, state->rank, state->size);
+        state->parking.rings = rings;
+    }
 }
 
 /* Decides how this communicator's ranks wait. All of its ranks on this node look for sleepers, or
@@ -446,6 +451,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
     mpi_errno = read_directly(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);
+    state->smallest_slot = state->choice[0].bcast.transfer.largest_fragment;
     state->stats.counts.segments_made++;
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
