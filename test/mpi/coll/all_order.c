@@ -1,6 +1,7 @@
-/* Tests REDUCE_ORDER=ranks: Reduce, Allreduce and Reduce_scatter of floating-point numbers are
+/* all_order [key]
+ * Tests REDUCE_ORDER=ranks: Reduce, Allreduce and Reduce_scatter of floating-point numbers are
  * a0 + (a1 + (a2 + ..)) bit for bit, on any machine, placement, number of nodes, and with any other
- * settings. */
+ * settings. With `key` it is not the variable, but an info key that comes after the first calls. */
 
 #include "nctest.h"
 
@@ -87,6 +88,21 @@ static void try(MPI_Comm comm, int n, int seed)
     compare("another sum from Reduce_scatter", rank_in, size, n * rank / size, counts[rank], seed);
 }
 
+/* Asks for the order on a communicator that is used already. */
+static void ask_late(MPI_Comm comm)
+{
+    MPI_Info info;
+
+    for (int i = 0; i < 20; i++) {
+        nc_count(NC_ALLREDUCE, comm);
+        MPI_Allreduce(mine, sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    }
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "numacoll_reduce_order", "ranks");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     static const int lengths[] = {1, 5, 44, 45, 600, 5000, MOST};
@@ -95,6 +111,11 @@ int main(int argc, char **argv)
     nc_init(&argc, &argv);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -nc_rank, &reverse);
     MPI_Comm_split(MPI_COMM_WORLD, nc_rank % 2, nc_rank, &half);
+    if (argc > 1) {
+        ask_late(MPI_COMM_WORLD);
+        ask_late(reverse);
+        ask_late(half);
+    }
     for (int i = 0; i < (int) (sizeof lengths / sizeof *lengths); i++) {
         try(MPI_COMM_WORLD, lengths[i], 3 * i);
         try(reverse, lengths[i], 3 * i + 1);

@@ -36,7 +36,7 @@ static enum nc_keepers keepers_of(const int *highest, const int *lowest_negative
     return NC_KEPT_BY_ALL;
 }
 
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, bool all,
                                      struct nc_agreement *agreement)
 {
     NC_ERRFLAG_LOCAL(errflag);
@@ -44,7 +44,8 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
-        bool compared = MPIDI_NUMACOLL_variables[i].scope >= scope;
+        bool compared = all ? MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS
+                            : MPIDI_NUMACOLL_is_of_calls(i);
         both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(parent, -1, i))
                                : 0;
         both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(parent, i);
@@ -95,7 +96,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
 
     if (NC_NODES(parent) > 1) {
         /* the trees and chunks between nodes follow from these settings */
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_PER_CALL, &a);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, false, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (a.different >= 0 && state->reason == NC_REASON_NONE)

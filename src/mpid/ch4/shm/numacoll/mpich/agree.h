@@ -22,11 +22,11 @@ struct nc_agreement {
     int different;
 };
 
-/* Compares over the processes of comm: the selection files; of each setting of `parent` whose scope
- * is `scope` or narrower (call is narrower than communicator) its value, and whether the value is
- * an info key; and what they keep. Collective over comm, which is parent or its node_comm. If a
- * setting differs and all are prepared, rank 0 writes a line. */
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_scope scope,
+/* Compares over the processes of comm: the selection files; of the settings of `parent`, of all
+ * that are not of a process, or only those of calls, the value and whether it is an info key; and
+ * what they keep. Collective over comm, which is parent or its node_comm. If a setting differs and
+ * all are prepared, rank 0 writes a line. */
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, bool all,
                                      struct nc_agreement *agreement);
 
 /* Finds out whether every process of the communicator can serve calls; sets state->agreed, or

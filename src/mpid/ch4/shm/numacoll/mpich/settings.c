@@ -188,7 +188,7 @@ bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting)
 
 void MPIDI_NUMACOLL_setting_set_info(MPIR_Comm *comm, enum nc_setting setting, int value)
 {
-    if (!*hint(comm, FIXED) || MPIDI_NUMACOLL_variables[setting].scope == NC_PER_CALL)
+    if (!*hint(comm, FIXED) || MPIDI_NUMACOLL_is_of_calls(setting))
         *hint(comm, setting) = turned(value);
 }
 

@@ -53,11 +53,19 @@ static inline bool MPIDI_NUMACOLL_in_rank_order(MPIR_Comm *comm)
            MPIR_CVAR_NUMACOLL_REDUCE_ORDER_ranks;
 }
 
+/* Whether a setting says what a call does, and not how the segment is: its info key counts from the
+ * next call on, and the ranks of all nodes must have it alike, as they send each other messages by
+ * it. These are the settings that an entry may have, and REDUCE_ORDER. */
+static inline bool MPIDI_NUMACOLL_is_of_calls(enum nc_setting setting)
+{
+    return MPIDI_NUMACOLL_variables[setting].scope == NC_PER_CALL || setting == NC_VAR_REDUCE_ORDER;
+}
+
 /* Whether the value comes from an info key of the communicator. */
 bool MPIDI_NUMACOLL_setting_is_info(MPIR_Comm *comm, enum nc_setting setting);
 
-/* Keeps a value as an info key of the communicator; not one that is read only when the segment is
- * made, once settings_fix says that it is. */
+/* Keeps a value as an info key of the communicator; once settings_fix says that the segment is
+ * made, only one that is of calls. */
 void MPIDI_NUMACOLL_setting_set_info(MPIR_Comm *comm, enum nc_setting setting, int value);
 void MPIDI_NUMACOLL_settings_fix(MPIR_Comm *comm);
 

@@ -41,7 +41,8 @@ struct hello {
     unsigned files[NC_SELECTION_FILES]; /* checksums of the selection files */
     int create_after;                   /* value of CREATE_AFTER */
     unsigned selected;                  /* by variables, see make_selected */
-    uint8_t yield;                      /* value of YIELD */
+    uint8_t yield : 4;                  /* value of YIELD */
+    uint8_t reduce_order : 4;           /* value of REDUCE_ORDER */
     bool refused;                       /* what this process has is wrong, and a line says so */
     uint16_t words;                     /* words of the mask, up to the last that is not 0 */
     struct nc_quota quota;
@@ -104,7 +105,8 @@ static void take_choices(struct hello *hello)
     for (int i = 0; i < NC_SELECTION_FILES; i++)
         hello->files[i] = MPIDI_NUMACOLL_file_checksum(i);
     hello->create_after = MPIDI_NUMACOLL_variable(NC_VAR_CREATE_AFTER);
-    hello->yield = (uint8_t) MPIR_CVAR_NUMACOLL_YIELD;
+    hello->yield = (uint8_t) MPIR_CVAR_NUMACOLL_YIELD & 15;
+    hello->reduce_order = (uint8_t) MPIR_CVAR_NUMACOLL_REDUCE_ORDER & 15;
     hello->selected = make_selected();
 }
 
@@ -137,6 +139,8 @@ static const char *difference(const struct hello *a, const struct hello *b)
         return different_selection(a->selected, b->selected);
     if (a->create_after != b->create_after)
         return "MPIR_CVAR_NUMACOLL_CREATE_AFTER";
+    if (a->reduce_order != b->reduce_order)
+        return "MPIR_CVAR_NUMACOLL_REDUCE_ORDER";
     return a->yield != b->yield ? "MPIR_CVAR_NUMACOLL_YIELD" : NULL;
 }
 
@@ -173,7 +177,7 @@ static void compare(const struct hello *all)
  * negative ones. */
 static int compare_nodes(void)
 {
-    enum { VALUES = NC_SELECTION_FILES + 2 };
+    enum { SELECTED = NC_SELECTION_FILES, CREATE_AFTER, REDUCE_ORDER, VALUES };
     NC_ERRFLAG_LOCAL(errflag);
     int mpi_errno = MPI_SUCCESS;
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
@@ -192,8 +196,9 @@ static int compare_nodes(void)
     most = least = mine;
     for (int i = 0; i < NC_SELECTION_FILES; i++)
         highest[i] = (int) (mine.files[i] >> 1);
-    highest[VALUES - 2] = (int) mine.selected;
-    highest[VALUES - 1] = mine.create_after;
+    highest[SELECTED] = (int) mine.selected;
+    highest[CREATE_AFTER] = mine.create_after;
+    highest[REDUCE_ORDER] = mine.reduce_order;
     for (int i = 0; i < VALUES; i++)
         lowest_negative[i] = -highest[i];
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, both, 2 * VALUES, NC_TYPE_INT,
@@ -203,10 +208,12 @@ static int compare_nodes(void)
         most.files[i] = (unsigned) highest[i];
         least.files[i] = (unsigned) -lowest_negative[i];
     }
-    most.selected = (unsigned) highest[VALUES - 2];
-    least.selected = (unsigned) -lowest_negative[VALUES - 2];
-    most.create_after = highest[VALUES - 1];
-    least.create_after = -lowest_negative[VALUES - 1];
+    most.selected = (unsigned) highest[SELECTED];
+    least.selected = (unsigned) -lowest_negative[SELECTED];
+    most.create_after = highest[CREATE_AFTER];
+    least.create_after = -lowest_negative[CREATE_AFTER];
+    most.reduce_order = (uint8_t) highest[REDUCE_ORDER] & 15;
+    least.reduce_order = (uint8_t) -lowest_negative[REDUCE_ORDER] & 15;
     different = difference(&most, &least);
     if (different)
         refuse(different, comm->rank);
