@@ -149,7 +149,8 @@ static int broadcast(struct rank *r, uint64_t *dice)
         to_send(r, 0, 0);
     else
         to_receive(r, 0, 0);
-    if (nc_bcast_node(r->bcast, r->root, &r->stream[0], &sent) || sent != r->length[0])
+    if (nc_bcast_node(r->transfer, &r->route, r->root, &r->stream[0], &sent) ||
+        sent != r->length[0])
         return 1;
     return sends ? 0 : wrong_in(r, 0, 0, sent);
 }
@@ -200,7 +201,7 @@ static int scatter(struct rank *r, uint64_t *dice)
  * not inline, and its sender is on another NUMA node. */
 static bool stays_away(const struct rank *r, int message)
 {
-    const int *group = r->bcast->route.groups->of[0];
+    const int *group = r->route.groups->of[0];
 
     return nc_allgather_stays(r->length[message]) && group[message] != group[r->queue->rank];
 }
@@ -209,7 +210,7 @@ static bool stays_away(const struct rank *r, int message)
  * left to its caller, too. */
 static bool is_left_alone(const struct rank *r)
 {
-    const int *group = r->bcast->route.groups->of[0];
+    const int *group = r->route.groups->of[0];
     int me = r->queue->rank, mates = 0;
 
     for (int i = 0; i < (int) r->run->geometry.ranks; i++)
@@ -238,8 +239,7 @@ static int gather_to(struct rank *r, int to)
         to_receive(r, i, i);
     own = to != me || nc_joint_takes_own(r->transfer, &r->stream[ranks], &r->stream[me]);
     if (to < 0
-            ? nc_allgather_node(r->transfer, r->bcast->route.groups, &r->stream[ranks], r->stream,
-                                r->sent)
+            ? nc_allgather_node(r->transfer, r->route.groups, &r->stream[ranks], r->stream, r->sent)
             : nc_gather_node(r->transfer, to, own ? &r->stream[ranks] : NULL, r->stream, r->sent))
         return 1;
     r->sent[me] = r->length[me];

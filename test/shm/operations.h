@@ -108,7 +108,7 @@ struct rank {
     const struct run *run;
     unsigned kinds; /* bits of run->kinds, see operations_named */
     struct nc_queue *queue;
-    struct nc_bcast *bcast;
+    struct nc_route route; /* of broadcasts and of reduces up trees */
     struct nc_transfer *transfer;
     struct nc_barrier *barrier;
     const struct place *place;

@@ -301,7 +301,7 @@ int reduce_up(struct rank *r, uint64_t choice)
 
     for (int i = 0; i < ranks; i++)
         joined[i] = comes_to_root(r, i);
-    wrong += nc_reduce_tree_node(r->transfer, &r->bcast->route, r->root, &kernel, &r->stream[ranks],
+    wrong += nc_reduce_tree_node(r->transfer, &r->route, r->root, &kernel, &r->stream[ranks],
                                  &unequal) != (c.breaks ? c.error : 0);
     wrong += unequal != is_incomplete(r, me);
     if (breaker < 0)

@@ -176,7 +176,7 @@ static int remake(struct rank *r, struct place *p, uint64_t choice)
     int error = nc_barrier_central(r->barrier, r->queue->operation + 1);
 
     make_routes(p, r->run, groups[choice % 6]);
-    r->bcast->route = p->route[r->queue->rank];
+    r->route = p->route[r->queue->rank];
     return error;
 }
 
@@ -337,9 +337,6 @@ static int rank_main(const void *argument, int rank)
     struct nc_traffic traffic = {.local = 0};
     struct place place;
     struct nc_transfer transfer = make_transfer(run, &queue, &traffic);
-    struct nc_bcast bcast = {
-        .transfer = transfer,
-    };
     struct nc_barrier barrier = {.region = run->region,
                                  .offset = nc_layout_make(&run->geometry).flags,
                                  .rank = rank,
@@ -348,7 +345,6 @@ static int rank_main(const void *argument, int rank)
     struct rank r = {.run = run,
                      .kinds = operations_named(run->kinds),
                      .queue = &queue,
-                     .bcast = &bcast,
                      .transfer = &transfer,
                      .barrier = &barrier,
                      .place = &place,
@@ -365,7 +361,7 @@ static int rank_main(const void *argument, int rank)
     r.memory = is_shared(run, rank) ? (unsigned char *) run->shared[rank] + NC_LINE
                                     : malloc(streams_of(run) * r.user_bytes);
     make_place(&place, run);
-    bcast.route = place.route[rank];
+    r.route = place.route[rank];
     pacing.waiter = &waiter;
     pacing.queue = &queue;
     copying = &pacing;

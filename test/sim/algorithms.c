@@ -110,7 +110,8 @@ struct rank {
     int me;
     struct nc_queue queue;
     struct nc_waiter waiter;
-    struct nc_bcast bcast;
+    struct nc_transfer transfer;
+    struct nc_route bcast;
     struct nc_route reduce;
     struct nc_traffic traffic;
     struct nc_barrier barrier;
@@ -241,8 +242,8 @@ static void make_rank(struct rank *r)
     r->waiter = (struct nc_waiter){.progress = sim_wait, .yield = true, .spins = 1};
     nc_queue_init(&r->queue, job->region, &job->geometry, r->me,
                   malloc(nc_queue_private_bytes(&job->geometry)), &r->waiter);
-    r->bcast.transfer = transfer_of(r);
-    nc_route_make(&r->bcast.route, malloc(bytes), &job->groups, job->inside, &notice, r->me);
+    r->transfer = transfer_of(r);
+    nc_route_make(&r->bcast, malloc(bytes), &job->groups, job->inside, &notice, r->me);
     nc_route_make(&r->reduce, malloc(bytes), along_all(job) ? &job->one_group : &job->groups,
                   job->up, NULL, r->me);
     make_teams(r);
@@ -313,7 +314,7 @@ static void bcast_from(struct rank *r, int root, double *data, size_t n)
     struct nc_stream stream = stream_of(data, n);
     size_t sent;
 
-    nc_bcast_node(&r->bcast, root, &stream, &sent);
+    nc_bcast_node(&r->transfer, &r->bcast, root, &stream, &sent);
 }
 
 static void bcast(struct rank *r, double *data, size_t n)
@@ -326,7 +327,7 @@ static void reduce(struct rank *r, size_t first, size_t n)
 {
     struct nc_op_kernel kernel = kernel_of(r->mine + first, r->me == 0 ? r->result + first : NULL);
     struct nc_stream mine = stream_of(r->mine + first, n);
-    struct nc_transfer transfer = r->bcast.transfer;
+    struct nc_transfer transfer = r->transfer;
     bool unequal;
 
     if (along_all(r->job)) {
@@ -351,7 +352,7 @@ static void combine(struct rank *r, const struct nc_team *team, double *of,
     struct nc_stream mine = stream_of(of + whole->first, whole->count);
     bool unequal;
 
-    nc_reduce_ordered_node(&r->bcast.transfer, team, -1, &kernel, &mine, &from_there, &unequal);
+    nc_reduce_ordered_node(&r->transfer, team, -1, &kernel, &mine, &from_there, &unequal);
 }
 
 static void gather_slices(struct rank *r, const struct nc_team *team, const struct nc_range *whole)
@@ -364,7 +365,7 @@ static void gather_slices(struct rank *r, const struct nc_team *team, const stru
         r->stream[team->rank[i]] = stream_of(r->result + slice.first, slice.count);
     }
     r->stream[r->me].length = 0;
-    nc_allgather_team(&r->bcast.transfer, team, &own, r->stream, r->sent);
+    nc_allgather_team(&r->transfer, team, &own, r->stream, r->sent);
 }
 
 /* Each rank combines a part of a chunk: of the slice of its row. */
@@ -442,7 +443,7 @@ static void rsg(struct rank *r, size_t first, size_t n)
             struct nc_range part = part_of(r, &chunk, i);
             r->stream[i] = stream_of(r->result + part.first, part.count);
         }
-        nc_gather_node(&r->bcast.transfer, 0, r->me ? &own : NULL, r->stream, r->sent);
+        nc_gather_node(&r->transfer, 0, r->me ? &own : NULL, r->stream, r->sent);
     }
 }
 
@@ -458,7 +459,7 @@ static void scatter_allgather(struct rank *r)
         struct nc_range slice = nc_range_slice(&all, &everybody, i);
         r->stream[i] = stream_of(r->mine + slice.first, slice.count);
     }
-    nc_scatter_node(&r->bcast.transfer, 0, r->stream, r->me ? &own : NULL, r->sent);
+    nc_scatter_node(&r->transfer, 0, r->stream, r->me ? &own : NULL, r->sent);
     gather_slices(r, &everybody, &all);
 }
 
@@ -491,7 +492,7 @@ static void exchange(struct rank *r, const struct nc_team *team, struct messages
     size_t own = (size_t) m.number[r->me] * m.n;
     struct nc_exchange x;
 
-    nc_exchange_begin(&x, &r->bcast.transfer, team, &blocks);
+    nc_exchange_begin(&x, &r->transfer, team, &blocks);
     nc_copy_bytes(m.to + own, m.from + own, m.n * sizeof(double), 0);
     nc_exchange_end(&x);
 }
@@ -523,7 +524,7 @@ static void combine_range(struct rank *r, const struct nc_team *team, double *fr
     struct nc_stream message = stream_of(from, n);
     bool unequal;
 
-    nc_reduce_scatter_node(&r->bcast.transfer, team, &kernel, &message, &range, kept, &unequal);
+    nc_reduce_scatter_node(&r->transfer, team, &kernel, &message, &range, kept, &unequal);
 }
 
 static void reduce_piece(struct rank *r, size_t first, size_t n)
@@ -553,7 +554,7 @@ static void reduce_in_pair(struct rank *r, size_t n)
     struct nc_stream theirs = stream_of(r->mine, n), own = stream_of(r->mine, n);
     bool unequal;
 
-    nc_reduce_pair_node(&r->bcast.transfer, &pair, &kernel, &theirs, &own, &(struct nc_range){0, n},
+    nc_reduce_pair_node(&r->transfer, &pair, &kernel, &theirs, &own, &(struct nc_range){0, n},
                         &unequal);
 }
 
@@ -591,11 +592,11 @@ static void allgather(struct rank *r)
     for (int i = 0; i < ranks; i++)
         r->stream[i] = stream_of(r->result + (size_t) i * m, m);
     if (r->job->algorithm->version == GATHERED) {
-        nc_gather_node(&r->bcast.transfer, 0, r->me ? &own : NULL, r->stream, r->sent);
+        nc_gather_node(&r->transfer, 0, r->me ? &own : NULL, r->stream, r->sent);
         bcast(r, r->result, (size_t) ranks * m);
         return;
     }
-    nc_allgather_node(&r->bcast.transfer, &r->job->groups, &own, r->stream, r->sent);
+    nc_allgather_node(&r->transfer, &r->job->groups, &own, r->stream, r->sent);
     for (int group = 0; group < r->job->groups.level[1] && r->job->groups.levels > 1; group++) {
         if (nc_allgather_stays(r->job->setting->bytes))
             share_group(r, group);
@@ -611,7 +612,7 @@ static void scan_step(struct rank *r, const struct nc_scan_step *step, double *s
     struct nc_stream stream = stream_of(sent, elements_of(r));
     bool unequal;
 
-    nc_scan_step_node(&r->bcast.transfer, step, &kernel, &stream, &unequal);
+    nc_scan_step_node(&r->transfer, step, &kernel, &stream, &unequal);
 }
 
 static void scan_by_steps(struct rank *r, bool exclusive)
@@ -641,7 +642,7 @@ static void scan(struct rank *r, bool exclusive)
 {
     struct nc_op_kernel kernel = kernel_of(r->mine, r->result);
     struct nc_stream mine = stream_of(r->mine, elements_of(r));
-    struct nc_transfer transfer = r->bcast.transfer;
+    struct nc_transfer transfer = r->transfer;
     uint64_t f = nc_select_chain_fragment(r->job->setting->ranks, mine.length);
     bool unequal;
 

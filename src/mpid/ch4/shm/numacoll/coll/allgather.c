@@ -20,11 +20,6 @@ struct allgather {
     int tag;
 };
 
-static struct nc_bcast *bcast_of(const struct allgather *g)
-{
-    return &g->call->choice->bcast;
-}
-
 /* ---- inside the node ---- */
 
 /* 1. *kept: whether this rank's own block has come to its place, too. */
@@ -73,7 +68,7 @@ static int share_group(const struct allgather *g, int group, const int *member)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_row_init(&stream, &row, g->blocks,
                             (struct nc_round){state->list, n, 0, takes ? n : 0});
-    return MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(g), rank[0], &stream, &sent));
+    return MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(g->call, rank[0], &stream, &sent));
 }
 
 static int inside_node(const struct allgather *g)
@@ -116,8 +111,8 @@ static void tell_node(struct exchange *e)
     size_t sent;
 
     if (e->g->call->state->size > 1)
-        MPIDI_NUMACOLL_net_keep(
-            &e->net, MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(e->g), 0, &stream, &sent)));
+        MPIDI_NUMACOLL_net_keep(&e->net, MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(
+                                             e->g->call, 0, &stream, &sent)));
     e->bytes = 0;
     e->free = arrived;
 }
@@ -179,8 +174,8 @@ static void receive_from_leader(struct exchange *e)
     size_t sent;
 
     do {
-        MPIDI_NUMACOLL_net_keep(
-            &e->net, MPIDI_NUMACOLL_error(nc_bcast_node(bcast_of(e->g), 0, &e->remote, &sent)));
+        MPIDI_NUMACOLL_net_keep(&e->net, MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(
+                                             e->g->call, 0, &e->remote, &sent)));
         e->total += sent;
     } while (sent >= NC_CHUNK);
 }

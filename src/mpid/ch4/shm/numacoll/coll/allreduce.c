@@ -148,7 +148,7 @@ struct chunks {
     struct nc_reduction *r;
     size_t count, most;     /* elements, of the message and of a chunk */
     int leader;             /* local rank to which chunks are reduced, and which broadcasts them */
-    struct nc_bcast *bcast; /* how they are broadcast */
+    struct nc_route *bcast; /* how they are broadcast */
     const struct nc_team *leaders; /* rab inside a node: they combine; NULL: one leader only */
     struct nc_above *above;        /* a leader on several nodes; else NULL */
 };
@@ -210,7 +210,8 @@ static int bcast_chunk(const struct chunks *c, uint64_t w)
     if (c->r->call->state->size == 1)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, &typed);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(c->bcast, c->leader, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(
+        nc_bcast_node(MPIDI_NUMACOLL_transfer(c->r->call), c->bcast, c->leader, &stream, &sent));
     nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }

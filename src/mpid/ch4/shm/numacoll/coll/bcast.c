@@ -19,7 +19,7 @@ static int inside_node(const struct nc_call *call, struct nc_typed *typed, int r
     if (call->state->size == 1)
         return MPI_SUCCESS;
     MPIDI_NUMACOLL_stream_init(&stream, typed);
-    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(&call->choice->bcast, root, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(call, root, &stream, &sent));
     nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     return mpi_errno;
 }
@@ -95,7 +95,7 @@ static void share(struct relay *r, char *bytes, size_t n)
     size_t sent;
 
     if (call->state->size > 1)
-        keep(r, nc_bcast_node(&call->choice->bcast, call->state->rank, &stream, &sent));
+        keep(r, MPIDI_NUMACOLL_bcast_inside(call, call->state->rank, &stream, &sent));
 }
 
 /* Counts a chunk as delivered, and gives it to this rank's user, except at the root. */
@@ -227,18 +227,18 @@ static int relay(struct relay *r)
 static int receive_from_leader(const struct nc_call *call, int leader, struct nc_stream *user,
                                size_t *total)
 {
-    struct nc_bcast *bcast = &call->choice->bcast;
     struct short_message first;
     struct nc_stream stream = {.bytes = (char *) &first, .length = sizeof first};
     size_t sent = 0;
     int mpi_errno;
 
     first.preamble.total = 0;
-    mpi_errno = MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, &stream, &sent));
+    mpi_errno = MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(call, leader, &stream, &sent));
     *total = sent > sizeof first.preamble ? sent - sizeof first.preamble : 0;
     nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_copy_out(user, first.data, *total, 0, NULL)));
     for (; *total < first.preamble.total && sent > 0; *total += sent)
-        nc_keep_first(&mpi_errno, MPIDI_NUMACOLL_error(nc_bcast_node(bcast, leader, user, &sent)));
+        nc_keep_first(&mpi_errno,
+                      MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(call, leader, user, &sent)));
     return mpi_errno;
 }
 

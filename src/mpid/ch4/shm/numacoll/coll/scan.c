@@ -357,9 +357,8 @@ static void tell_node(const struct scan *s, struct line *l, const struct part *p
         if (state->rank == state->size - 1 && l->net.mpi_errno)
             told.count = 0;
         MPIDI_NUMACOLL_stream_init(&stream, &told);
-        MPIDI_NUMACOLL_net_keep(
-            &l->net, MPIDI_NUMACOLL_error(nc_bcast_node(&s->r->call->choice->bcast, state->size - 1,
-                                                        &stream, &sent)));
+        MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_error(MPIDI_NUMACOLL_bcast_inside(
+                                             s->r->call, state->size - 1, &stream, &sent)));
         MPIDI_NUMACOLL_net_keep(&l->net, MPIDI_NUMACOLL_compare_lengths(sent, &stream));
     }
     MPIDI_NUMACOLL_net_keep(&l->net, s->exclusive && state->rank == 0

@@ -106,7 +106,7 @@ static int share_lengths(const struct scatter *s, struct nc_packed *packed)
     int error = 0;
 
     if (state->size > 1)
-        error = nc_bcast_node(&s->call->choice->bcast, 0, &lengths, &sent);
+        error = MPIDI_NUMACOLL_bcast_inside(s->call, 0, &lengths, &sent);
     MPIDI_NUMACOLL_packed_count(packed);
     return MPIDI_NUMACOLL_error(error);
 }

@@ -106,7 +106,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     if (state->reason == NC_REASON_NONE) {
         most[0] = MPIDI_NUMACOLL_hierarchy_reserve(&state->all, units, parent) ? NC_REASON_NONE
                                                                                : NC_REASON_PAGES;
-        most[1] = -(int) state->choice[0].bcast.transfer.largest_fragment;
+        most[1] = -(int) state->choice[0].transfer.largest_fragment;
     }
     mpi_errno = MPIR_Allreduce_intra_recursive_doubling(MPI_IN_PLACE, most, 2, NC_TYPE_INT, MPI_MAX,
                                                         parent, errflag);

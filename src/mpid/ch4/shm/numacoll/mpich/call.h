@@ -22,7 +22,14 @@ struct nc_call {
 /* How this call moves data inside the node. */
 static inline struct nc_transfer *MPIDI_NUMACOLL_transfer(const struct nc_call *call)
 {
-    return &call->choice->bcast.transfer;
+    return &call->choice->transfer;
+}
+
+/* Broadcasts inside the node, by the call's choice: nc_bcast_node. */
+static inline int MPIDI_NUMACOLL_bcast_inside(const struct nc_call *call, int root,
+                                              struct nc_stream *stream, size_t *sent)
+{
+    return nc_bcast_node(&call->choice->transfer, &call->choice->bcast, root, stream, sent);
 }
 
 /* Counts a call that numacoll serves. Each body calls it once. way: the number of the algorithm;

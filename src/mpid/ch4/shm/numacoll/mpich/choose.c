@@ -194,11 +194,10 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
     notice.kind = c->bcast_tree;
     notice.k = MPIDI_NUMACOLL_setting(parent, entry, NC_VAR_BCAST_TREE_K);
     choose_trees(NC_VAR_BCAST_GROUP, spec, &state->data, bcast_trees, inside);
-    nc_route_make(&c->bcast.route, memory->bcast, &state->data.groups, inside, &notice,
+    nc_route_make(&c->bcast, memory->bcast, &state->data.groups, inside, &notice, state->rank);
+    nc_route_make(&c->bcast_below, memory->bcast_below, &state->below, inside, &notice,
                   state->rank);
-    nc_route_make(&c->bcast_below.route, memory->bcast_below, &state->below, inside, &notice,
-                  state->rank);
-    c->bcast.transfer = (struct nc_transfer){
+    c->transfer = (struct nc_transfer){
         .queue = &state->queue,
         .rule = f == 0 ? NC_FRAG_SQRT
                        : (enum nc_frag_rule) MPIDI_NUMACOLL_setting(parent, entry,
@@ -215,7 +214,6 @@ static void choose_bcast(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, i
         .flow = state->flow,
         .joint = state->joint,
         .awaited = state->awaited};
-    c->bcast_below.transfer = c->bcast.transfer;
 }
 
 static void choose_reduce(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent, int entry,
@@ -357,7 +355,7 @@ int MPIDI_NUMACOLL_in_force(MPIR_Comm *comm, enum nc_setting setting, int value)
 
     if (!state || state->phase != NC_PHASE_READY || !state->segment.base)
         return value;
-    t = &state->choice[0].bcast.transfer;
+    t = &state->choice[0].transfer;
     switch (setting) {
         case NC_VAR_QUEUE_LENGTH:
             return (int) t->queue->geometry.slots;

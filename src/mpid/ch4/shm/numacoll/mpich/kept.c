@@ -250,7 +250,7 @@ void MPIDI_NUMACOLL_kept_go_on(struct MPIDI_NUMACOLL_comm *kept, struct MPIDI_NU
     /* may change the lists of readers that the queue keeps: all ranks have met (PROTOCOLS.md,
      * section 4) */
     MPIDI_NUMACOLL_choose(kept, parent);
-    kept->smallest_slot = kept->choice[0].bcast.transfer.largest_fragment;
+    kept->smallest_slot = kept->choice[0].transfer.largest_fragment;
     kept->reason = NC_REASON_NONE; /* not that of the other nodes of the freed communicator */
     kept->agreed = kept->asked = NC_NODES(parent) == 1;
     MPIDI_POSIX_COMM(parent, numacoll) = kept;

@@ -166,8 +166,8 @@ static int64_t two_broadcasts(struct MPIDI_NUMACOLL_comm *state, char *buffer, s
     for (int last = 0; last < 2; last++) {
         struct nc_stream stream = {.bytes = buffer, .length = bytes};
         size_t sent;
-        int failed = nc_bcast_node(&state->choice[0].bcast, last ? state->size - 1 : 0, &stream,
-                                   &sent);
+        int failed = nc_bcast_node(&state->choice[0].transfer, &state->choice[0].bcast,
+                                   last ? state->size - 1 : 0, &stream, &sent);
 
         nc_keep_first(error, failed);
     }

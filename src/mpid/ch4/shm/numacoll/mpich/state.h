@@ -28,10 +28,11 @@ enum nc_direction { NC_REDUCE, NC_BCAST, NC_ALLREDUCE, NC_DIRECTIONS };
 /* A choice: how calls are served. The communicator has one choice by its variables and info keys,
  * and one for each csel entry, by the entry's parameters too. Filled by choose.c. */
 struct nc_choice {
-    struct nc_bcast bcast;
+    struct nc_transfer transfer; /* how data moves inside the node */
+    struct nc_route bcast;
     /* as `bcast`, but without the highest level of the groups `data` (below): each member of the
      * group on that level broadcasts to the ranks it stands for */
-    struct nc_bcast bcast_below;
+    struct nc_route bcast_below;
     enum nc_tree_kind bcast_tree;
     /* the trees of reduce and allreduce, for commutative operations; `reduce_below` lacks the
      * highest level, as `bcast_below` does */

@@ -449,7 +449,7 @@ static int make_segment(struct MPIDI_NUMACOLL_comm **at, MPIR_Comm *parent)
     mpi_errno = read_directly(state, parent);
     MPIR_ERR_CHECK(mpi_errno);
     make_private_parts(state, parent, &g, offset);
-    state->smallest_slot = state->choice[0].bcast.transfer.largest_fragment;
+    state->smallest_slot = state->choice[0].transfer.largest_fragment;
     state->stats.counts.segments_made++;
     state->grow_at = is_full(state) ? UINT64_MAX : is_small(state) ? 1 : USED;
     mpi_errno = gather_placements(state, node_comm);
