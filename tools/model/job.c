@@ -120,9 +120,15 @@ struct nc_model_link job_link(const struct job *j, int level)
     return j->options->links.link[j->nodes.name[level]];
 }
 
+bool job_scatters(const struct job *j)
+{
+    return j->options->collective == SCATTER || j->options->collective == SCATTERV;
+}
+
 uint64_t job_fragment(const struct job *j, uint64_t m)
 {
-    return nc_frag_choose(m, j->geometry.slot_bytes, j->options->rule);
+    return job_scatters(j) ? nc_frag_choose_scatter(m, j->geometry.slot_bytes, j->options->rule)
+                           : nc_frag_choose(m, j->geometry.slot_bytes, j->options->rule);
 }
 
 uint64_t job_chain_fragment(const struct job *j, uint64_t m)

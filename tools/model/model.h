@@ -201,8 +201,10 @@ struct nc_scan_plan job_scan(const struct job *job, bool exclusive, int rank);
 /* What a message between two units of a level above the node costs. */
 struct nc_model_link job_link(const struct job *job, int level);
 
-/* Bytes of a fragment of a message of m bytes, by the rule of the options: as in all but chains and
- * scatters;
+/* Whether the job is a Scatter(v), whose fragments are longer. */
+bool job_scatters(const struct job *job);
+
+/* Bytes of a fragment of a message of m bytes, by the rule of the options: as in all but chains;
  * and along a chain of these ranks, as coll/reduce.c and coll/scan.c have it. */
 uint64_t job_fragment(const struct job *job, uint64_t m);
 uint64_t job_chain_fragment(const struct job *job, uint64_t m);

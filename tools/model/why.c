@@ -41,8 +41,12 @@ static void add_fragments(const struct why *w, uint64_t bytes)
     snprintf(choice, sizeof choice, "%llu fragments of %llu bytes",
              (unsigned long long) nc_frag_count(bytes, f), (unsigned long long) f);
     add(w, "node", "FRAGMENT_RULE", choice,
-        "a quarter of the message, so that readers copy while the writer does; at least 4 KiB, at "
-        "most a slot");
+        job_scatters(w->job)
+            ? "half of the message, so that readers copy while the root goes on; at least 4 KiB, "
+              "at "
+              "most a slot"
+            : "a quarter of the message, so that readers copy while the writer does; at least 4 "
+              "KiB, at most a slot");
 }
 
 static void add_chain_fragments(const struct why *w, uint64_t bytes)

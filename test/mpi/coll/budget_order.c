@@ -34,6 +34,34 @@ static void sum(MPI_Comm comm, MPI_Op op, int doubles, double *result)
     MPI_Type_free(&type);
 }
 
+/* As many elements as a rank combines at once, of a Reduce_scatter_block: only that it is right. */
+static void scatter(MPI_Comm comm, MPI_Op op, int doubles)
+{
+    enum { BLOCK = 30 };
+    size_t n = (size_t) doubles * BLOCK;
+    double *mine = malloc((size_t) nc_size * n * sizeof *mine),
+           *result = malloc(n * sizeof *result);
+    MPI_Datatype type;
+
+    MPI_Type_contiguous(doubles, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    for (size_t i = 0; i < (size_t) nc_size * n; i++)
+        mine[i] = nc_rank + (double) (i % 97);
+    nc_count(NC_REDUCE_SCATTER_BLOCK, comm);
+    MPI_Reduce_scatter_block(mine, result, BLOCK, type, op, comm);
+    for (size_t i = 0; i < n; i++) {
+        double wanted = nc_size * (nc_size - 1) / 2. +
+                        nc_size * (double) (((size_t) nc_rank * n + i) % 97);
+        if (result[i] != wanted) {
+            nc_fail("Reduce_scatter_block: doubles, place", doubles, (long) i);
+            break;
+        }
+    }
+    MPI_Type_free(&type);
+    free(mine);
+    free(result);
+}
+
 /* Returns how often the segment has grown. */
 static int grow(MPI_Op op, int doubles, char *buffer, int bytes)
 {
@@ -50,6 +78,7 @@ static int grow(MPI_Op op, int doubles, char *buffer, int bytes)
         sum(comm, op, doubles, after);
         if (memcmp(after, before, (size_t) doubles * sizeof *after))
             nc_fail("other bits: doubles, call", doubles, i);
+        scatter(comm, op, doubles);
         larger = nc_level("numacoll_segment_bytes");
         grown += larger > size;
         size = larger;

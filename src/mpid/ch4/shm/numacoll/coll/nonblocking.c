@@ -216,6 +216,11 @@ static int serve(const struct nonblocking_call *call, bool fits, bool is_persist
     MPIR_Datatype_get_size_macro(call->message.datatype, size);
     *served = state->nonblocking && fits && !is_persistent && call->message.count >= 0 &&
               (size == 0 || call->message.count <= (MPI_Aint) NC_INLINE_BYTES / size);
+    if (*served && size == 0 && call->coll == NC_COLL_IBCAST && NC_EMPTY_BCAST_RETURNS) {
+        /* as where MPICH returns on a rank with count 0: that takes no number */
+        schedule_nothing(sched, sched_type);
+        return MPI_SUCCESS;
+    }
     if (*served)
         return schedule(call, sched, sched_type);
     state->stats.counts.elsewhere[call->coll]++;
@@ -240,14 +245,6 @@ int MPIR_Ibcast_numacoll(void *buffer, MPI_Aint count, MPI_Datatype datatype, in
     const struct nonblocking_call call = {
         .comm = comm, .coll = NC_COLL_IBCAST, .root = root, .message = {buffer, count, datatype}};
 
-    /* as where MPICH returns on a rank with count 0: another rank may have that, and takes no
-     * number of a call, here or of MPICH's */
-    *served = NC_EMPTY_BCAST_RETURNS && !is_persistent && MPIDI_NUMACOLL_has_no_bytes(datatype) &&
-              MPIDI_NUMACOLL_nonblocking_selected(NC_COLL_IBCAST);
-    if (*served) {
-        schedule_nothing(sched, sched_type);
-        return MPI_SUCCESS;
-    }
     return serve(&call, true, is_persistent, sched, sched_type, served);
 }
 

@@ -584,10 +584,10 @@ static bool goes_by_chunks(const struct reduce_scatter *c)
 
 /* Whether every rank can combine its block out of slots. Pieces are reduced in the order of ranks,
  * so elements need not `fit` where only REDUCE_ORDER is against it; but the room to unpack those
- * that are not plain is made for what fits. */
+ * that are not plain is made for what fits. (And the room to copy others, for what is in slots.) */
 static bool goes_through_slots(const struct nc_reduction *r)
 {
-    return r->fits || (r->plain && nc_reduce_fits(MPIDI_NUMACOLL_transfer(r->call), r->element));
+    return r->fits || (r->plain && r->in_slots);
 }
 
 static int serve(const struct reduce_scatter *c)

@@ -20,8 +20,8 @@ struct nc_reduction {
                         ranks, as it follows from the type map */
     MPI_Aint extent; /* of an element in the user's buffers, bytes; may be negative */
     size_t element;  /* bytes of a packed element; 1 if it has none */
-    /* an element fits a slot (of all nodes), and any order will do; the same on all ranks. If not,
-     * the root gathers the operands, and combines them in the order of ranks */
+    /* an element fits a slot (of all nodes, at set-up), and any order will do; the same on all
+     * ranks. If not, the root gathers the operands, and combines them in the order of ranks */
     bool fits;
     bool in_slots; /* the first of the two; a scan is in the order of ranks in any case */
     /* A join copies the operand of another rank before: it has to unpack it, or the operation is

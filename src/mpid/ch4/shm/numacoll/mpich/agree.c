@@ -113,8 +113,8 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
     MPIR_ERR_CHECK(mpi_errno);
     state->asked = true;
     state->reason = (enum nc_reason) most[0];
-    state->smallest_slot = (size_t) -most[1];
     if (state->reason == NC_REASON_NONE) {
+        state->smallest_slot = (size_t) -most[1];
         mpi_errno = MPIDI_NUMACOLL_hierarchy_make(
             &state->all, units, &state->inside,
             (unsigned) MPIDI_NUMACOLL_setting(parent, -1, NC_VAR_LEVELS), parent);

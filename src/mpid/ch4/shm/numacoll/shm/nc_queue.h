@@ -38,7 +38,7 @@ struct nc_control_header {
     uint32_t call : 16;      /* nc_queue.call of the writer */
 };
 
-#define NC_FIRST_SLOT_MASK 0x3fff /* a ring has fewer slots */
+#define NC_FIRST_SLOT_MASK 0x3fff /* a ring has fewer slots; of places so many have a number */
 
 /* Where the payload of a control slot begins, bytes. A multiple of 32: elements of a reduction need
  * 16 (__float128, and types of users' operations), as memory of malloc has; and the vectors by

@@ -10,10 +10,10 @@
  *
  * A scatter begins in the ring behind the slots that its root has filled before, and where
  * fragments are shorter than slots, each turn of the ring begins at another distance from the begin
- * of the slots. So short messages, too, use all of the ring before its lines come back, and the
- * root does not write what is still in the reader's cache. Place p of a ring of s slots is in slot
- * p mod s, p / s distances from its begin. Which place is free does not depend on who has used it:
- * the reader has ended all earlier operations (nc_queue_recv_slot_is_free). */
+ * of the slots. So messages of some KiB, too, use most of the ring before its lines come back, and
+ * the root does not write what is still in the reader's cache. Place p of a ring of s slots is in
+ * slot p mod s, p / s distances from its begin. Which place is free does not depend on who has used
+ * it: the reader has ended all earlier operations (nc_queue_recv_slot_is_free). */
 
 /* Shorter messages stay at the begin of their slots: elsewhere each would come to lines that were
  * not used for long, which costs them more than it saves. */
