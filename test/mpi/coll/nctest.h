@@ -41,10 +41,11 @@ static inline void nc_count(int collective, MPI_Comm comm)
 
 static inline int nc_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-    int bytes;
+    int bytes = 0;
 
-    MPI_Type_size(type, &bytes);
-    if ((count > 0 && bytes > 0) || NC_EMPTY_BCAST_CALLS)
+    if (count > 0)
+        MPI_Type_size(type, &bytes);
+    if (bytes > 0 || NC_EMPTY_BCAST_CALLS)
         nc_count(NC_BCAST, comm);
     return MPI_Bcast(buffer, count, type, root, comm);
 }
