@@ -25,6 +25,8 @@ Constants = collections.namedtuple("Constants", "line call byte cached combine")
 def pairs(text, allowed):
     """{level: two processors, by the kernel's numbers, that it is the lowest level to join}. text:
     what `lscpu -p=CPU,CORE,SOCKET,NODE,CACHE` writes; allowed: those that may be used."""
+    # up to util-linux 2.36 there are colons between the caches, in the names and in the lines
+    text = text.replace(":", ",")
     names = [line[2:] for line in text.splitlines() if line.startswith("# CPU,")]
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     rows = csv.DictReader([*names, *lines]) if names else []

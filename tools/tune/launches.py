@@ -134,7 +134,8 @@ def bench(
         return None if limit == left else f"not done after {limit:.0f} s"
     finally:
         end(process)
-        said = file.read_text() if file.exists() else ""
+        # in it are words of the environment, in whatever encoding
+        said = file.read_bytes().decode("utf-8", "replace") if file.exists() else ""
         if file.exists():
             file.unlink()
     if process.returncode or not said:

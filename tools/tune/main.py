@@ -638,10 +638,10 @@ def tune(place, o):
     description = about(place, o, journal.head, journal.records)
     chosen = [n for n in o.collectives if any(r.collective == n and r.differs() for r in results)]
     tuned.describe(o.output, {**description, "chosen": chosen})
+    say(results, o, journal.head["left_out"])
     if o.report:
         predicted = predictions(place, journal.head["model"])
         o.report.write_text(report.page(description, results, predicted))
-    say(results, o, journal.head["left_out"])
     return 0
 
 
@@ -739,7 +739,8 @@ def main(bin_, share, version, words):
     o = options.parse(version, write.served(write.read(share)["mpir"]), words)
     # as Ctrl-C: the launch is ended, and the journal has what was measured
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, signal.default_int_handler)
     try:
         take_names()
         if o.install:

@@ -1,5 +1,6 @@
 """What a run has done so far: a journal, to which every launch is appended at once, so that a run
 that was interrupted goes on from it. The first line says of what run it is."""
+import errno
 import fcntl
 import json
 import os
@@ -28,6 +29,9 @@ class Journal:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise NoJournal("another numacoll-tune is writing to it")
+        except OSError as problem:  # a file system without locks, as some of clusters are mounted
+            if problem.errno not in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
+                raise
         lines = self.whole_lines()
         try:
             self.head = lines[0] if lines else {"run": run, **describe()}
