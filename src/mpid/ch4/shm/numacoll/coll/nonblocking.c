@@ -167,6 +167,13 @@ static int forget(void *data)
 
 /* ---- schedules ---- */
 
+/* An empty schedule: of a call that is over at once. */
+static void schedule_nothing(void **sched, enum MPIR_sched_type *sched_type)
+{
+    *sched_type = MPIR_SCHED_GENTRAN;
+    MPIR_TSP_sched_create(sched, false); /* asserts that there is memory */
+}
+
 /* Makes the schedule of a call. The call has a reference to its communicator and its datatype: the
  * program may free both before it is over. */
 static int schedule(const struct nonblocking_call *call, void **sched,
@@ -179,8 +186,7 @@ static int schedule(const struct nonblocking_call *call, void **sched,
     *c = *call;
     MPIR_Comm_add_ref(c->comm);
     MPIR_Datatype_add_ref_if_not_builtin(c->message.datatype);
-    *sched_type = MPIR_SCHED_GENTRAN;
-    MPIR_TSP_sched_create(sched, false); /* asserts that there is memory */
+    schedule_nothing(sched, sched_type);
     mpi_errno = MPIR_TSP_sched_generic(MPIR_TSP_sched_new_type(*sched, start, go_on, forget), c,
                                        *sched, 0, NULL, &vertex);
     if (mpi_errno) /* no vertex of the schedule will */
@@ -193,13 +199,6 @@ fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
-}
-
-/* Makes the schedule of a call that is over at once, and takes no number. */
-static void schedule_nothing(void **sched, enum MPIR_sched_type *sched_type)
-{
-    *sched_type = MPIR_SCHED_GENTRAN;
-    MPIR_TSP_sched_create(sched, false);
 }
 
 /* Serves a call, if its communicator has what it needs, and `fits` says that the call is of a kind

@@ -36,7 +36,7 @@ static enum nc_keepers keepers_of(const int *highest, const int *lowest_negative
     return NC_KEPT_BY_ALL;
 }
 
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, bool all,
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_compared compared,
                                      struct nc_agreement *agreement)
 {
     NC_ERRFLAG_LOCAL(errflag);
@@ -44,11 +44,12 @@ int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, bool al
     int both[2 * VALUES], *highest = both, *lowest_negative = both + VALUES;
 
     for (int i = 0; i < NC_SETTING_COUNT; i++) {
-        bool compared = all ? MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS
-                            : MPIDI_NUMACOLL_is_of_calls(i);
-        both[2 * i] = compared ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(parent, -1, i))
-                               : 0;
-        both[2 * i + 1] = compared && MPIDI_NUMACOLL_setting_is_info(parent, i);
+        bool counts = compared == NC_COMPARED_OF_CALLS
+                          ? MPIDI_NUMACOLL_is_of_calls(i)
+                          : MPIDI_NUMACOLL_variables[i].scope != NC_PER_PROCESS;
+        both[2 * i] = counts ? MPIDI_NUMACOLL_comparable(i, MPIDI_NUMACOLL_setting(parent, -1, i))
+                             : 0;
+        both[2 * i + 1] = counts && MPIDI_NUMACOLL_setting_is_info(parent, i);
     }
     /* QUEUE_BUDGET=-1 stands for a share of each process's own memory, so the budget itself is
      * compared, in KiB. Each process has already allocated private memory by its budget. */
@@ -96,7 +97,7 @@ int MPIDI_NUMACOLL_agree_on_nodes(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *
 
     if (NC_NODES(parent) > 1) {
         /* the trees and chunks between nodes follow from these settings */
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, false, &a);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent, NC_COMPARED_OF_CALLS, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (a.different >= 0 && state->reason == NC_REASON_NONE)

@@ -22,11 +22,16 @@ struct nc_agreement {
     int different;
 };
 
-/* Compares over the processes of comm: the selection files; of the settings of `parent`, of all
- * that are not of a process, or only those of calls, the value and whether it is an info key; and
- * what they keep. Collective over comm, which is parent or its node_comm. If a setting differs and
- * all are prepared, rank 0 writes a line. */
-int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, bool all,
+/* Which settings are compared. */
+enum nc_compared {
+    NC_COMPARED_OF_CALLS,    /* MPIDI_NUMACOLL_is_of_calls */
+    NC_COMPARED_OF_THE_COMM, /* these, and all others of a communicator */
+};
+
+/* Compares over the processes of comm: the selection files; of these settings of `parent` the value
+ * and whether it is an info key; and what they keep. Collective over comm, which is parent or its
+ * node_comm. If a setting differs and all are prepared, rank 0 writes a line. */
+int MPIDI_NUMACOLL_agree_on_settings(MPIR_Comm *parent, MPIR_Comm *comm, enum nc_compared compared,
                                      struct nc_agreement *agreement);
 
 /* Finds out whether every process of the communicator can serve calls; sets state->agreed, or

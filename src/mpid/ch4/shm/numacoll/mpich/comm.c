@@ -289,7 +289,8 @@ static int do_without(struct MPIDI_NUMACOLL_comm **state, MPIR_Comm *parent)
         goto fn_exit;
     MPIR_ERR_CHKANDJUMP(counts && !worlds, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (parent->node_comm && !worlds) {
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, true, &a);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm,
+                                                     NC_COMPARED_OF_THE_COMM, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     make_poor();

@@ -375,7 +375,8 @@ static int agree(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
     } else {
         a.prepared = allocate_with_queue(state, parent);
     }
-    mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, true, &a);
+    mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, NC_COMPARED_OF_THE_COMM,
+                                                 &a);
     MPIR_ERR_CHECK(mpi_errno);
     if (a.keepers == NC_KEPT_BY_ALL && a.different < 0)
         goto fn_exit;
@@ -383,7 +384,8 @@ static int agree(struct MPIDI_NUMACOLL_comm *state, MPIR_Comm *parent,
     *kept = NULL;
     if (a.keepers != NC_KEPT_BY_NONE && a.prepared && a.different < 0) {
         a = (struct nc_agreement){.prepared = state->memory || allocate_with_queue(state, parent)};
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm, true, &a);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(parent, parent->node_comm,
+                                                     NC_COMPARED_OF_THE_COMM, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     state->reason = a.different >= 0 ? NC_REASON_SETTINGS
@@ -603,13 +605,14 @@ int MPIDI_NUMACOLL_settings_changed(MPIR_Comm *comm, bool right)
     if (!state || state->phase != NC_PHASE_READY)
         goto fn_exit;
     if (comm->node_comm) {
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(comm, comm->node_comm, true, &a);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(comm, comm->node_comm, NC_COMPARED_OF_THE_COMM,
+                                                     &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (state->agreed && NC_NODES(comm) > 1) {
         /* the ranks of all nodes come here; a wrong key on one node is an error on all nodes */
         a.prepared = a.prepared && a.different < 0;
-        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(comm, comm, false, &a);
+        mpi_errno = MPIDI_NUMACOLL_agree_on_settings(comm, comm, NC_COMPARED_OF_CALLS, &a);
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIR_ERR_CHKANDJUMP(!a.prepared || a.different >= 0, mpi_errno, MPI_ERR_INFO_VALUE,
